@@ -1,0 +1,24 @@
+# jprof_settings: what every C++ target of ours is compiled with.
+add_library(jprof_settings INTERFACE)
+target_compile_features(jprof_settings INTERFACE cxx_std_20)
+target_include_directories(jprof_settings INTERFACE "${PROJECT_SOURCE_DIR}")
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+target_compile_definitions(jprof_settings INTERFACE JPROF_VERSION="${JPROF_VERSION}")
+# File names in messages are relative to the tree, so that two checkouts build the same bytes.
+target_compile_options(jprof_settings INTERFACE
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=" -fno-omit-frame-pointer)
+
+# jprof_hosted: besides, for all that runs outside the JVM (everything but agent/).
+add_library(jprof_hosted INTERFACE)
+target_link_libraries(jprof_hosted INTERFACE jprof_settings)
+target_compile_definitions(jprof_hosted INTERFACE _GLIBCXX_ASSERTIONS)
+target_compile_options(jprof_hosted INTERFACE -fstack-protector-strong
+  "$<$<CONFIG:Release>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
+if(JPROF_SANITIZE)
+  target_compile_options(jprof_hosted INTERFACE "-fsanitize=${JPROF_SANITIZE}"
+    -fno-sanitize-recover=all)
+  target_link_options(jprof_hosted INTERFACE "-fsanitize=${JPROF_SANITIZE}")
+endif()

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+// What both programs' command lines share, over CLI11: usage errors are exit 2 with one line, every
+// failure is printed once as "PROGRAM: message" and "  cure", and with --json as one object on
+// stdout.
+namespace jprof::cli {
+
+// A command's work. Returns the exit code (0, or e.g. 6 with a message already printed), or the
+// Error that run() prints.
+using Handler = std::function<base::Result<int>()>;
+
+struct CommandText {
+  std::string name;
+  std::string summary;  // one line for the overview
+  std::string examples; // whole lines, shown under "Examples:"
+};
+
+class Program {
+ public:
+  Program(std::string name, std::string summary);
+
+  // Adds a command and returns it for its options, whose variables must live as long as the Program
+  // (usually a shared_ptr captured by the handler). Every command gets --json and --help.
+  CLI::App& add(const CommandText& text, Handler handler);
+  // The command that a bare first word means: `kubectl jprof POD` is `record POD`.
+  void set_default_command(std::string name) { default_command_ = std::move(name); }
+  // Options before the command, for all of them.
+  CLI::App& root() { return app_; }
+  // --json was given to the command that runs.
+  bool json() const { return json_; }
+
+  // Parses and runs; returns the process's exit code. Never throws.
+  int run(int argc, char** argv);
+
+ private:
+  int run_selected(int argc, char** argv);
+  int report(const base::Error& error) const;
+
+  std::string name_;
+  std::string default_command_;
+  CLI::App app_;
+  Handler selected_;
+  bool json_ = false;
+};
+
+// "message" with what terminals might obey made visible.
+void print_error(const std::string& program, const base::Error& error);
+
+} // namespace jprof::cli

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// The format-neutral profile: what every reader makes and every writer takes. Immutable once built
+// (ProfileBuilder), so any number of threads may read it. All text is valid UTF-8.
+namespace jprof::profile {
+
+enum class StringId : std::uint32_t {};
+enum class FrameId : std::uint32_t {};
+enum class StackId : std::uint32_t {};
+enum class ThreadId : std::uint32_t {};
+
+inline constexpr StringId kNoString{0}; // always the empty string
+
+enum class FrameKind : std::uint8_t {
+  kUnknown, // imported text that does not say
+  kInterpreted,
+  kC1,
+  kC2,
+  kInlined,
+  kJavaNative,
+  kNative,
+  kVm, // native code of the JVM itself
+  kStub,
+  kKernel,
+  kError,  // "[not_walkable]" and the like: what could not be named, and why
+  kThread, // a thread's name as root frame
+};
+
+// Equal frames have one FrameId. `name` is the whole label without decoration: "com.acme.Foo.bar"
+// for Java, the demangled symbol for native code; `owner` the class or the module's path.
+struct Frame {
+  FrameKind kind = FrameKind::kUnknown;
+  StringId name = kNoString;
+  StringId owner = kNoString;
+  StringId signature = kNoString; // JVM descriptor
+  std::int32_t line = 0;          // 0: not known
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+enum class ThreadState : std::uint8_t {
+  kUnknown,
+  kRunning,
+  kRunnable,
+  kSleeping,
+  kWaiting,
+  kParked,
+  kBlocked,
+  kInNative,
+};
+
+struct Thread {
+  StringId name = kNoString;
+  std::uint32_t tid = 0;     // in the JVM's PID namespace; 0: not known
+  std::uint64_t java_id = 0; // 0: a native thread
+  // CPU time between arming and disarming, 0 if not known: the truth that weights are compared
+  // with.
+  std::chrono::nanoseconds cpu{0};
+};
+
+// One observation, or `count` of them merged where the source has no times (has_times is false then
+// and time is 0). `weight` is in the profile's unit and is what widths are made of.
+struct Sample {
+  std::chrono::nanoseconds time{0}; // since ProfileInfo::start
+  ThreadId thread{0};
+  StackId stack{0};
+  ThreadState state = ThreadState::kUnknown;
+  std::uint64_t count = 1;
+  std::uint64_t weight = 0;
+};
+
+enum class Unit : std::uint8_t { kSamples, kNanoseconds, kBytes };
+
+// Something that was not recorded, and why: {"ring full", 12, 120000000}.
+struct Loss {
+  std::string reason;
+  std::uint64_t samples = 0;
+  std::uint64_t weight = 0;
+};
+
+struct ProfileInfo {
+  std::string title;         // "checkout-7d9f / app", never trusted as markup
+  std::string event = "cpu"; // cpu, wall, alloc, lock
+  Unit unit = Unit::kSamples;
+  std::string engine;                          // "cpu-timer"
+  std::string walker;                          // "vmstructs"
+  std::chrono::nanoseconds interval{0};        // asked, 0: not known
+  std::chrono::nanoseconds interval_got{0};    // real mean, 0: not known
+  std::chrono::system_clock::time_point start; // epoch if not known
+  std::chrono::nanoseconds duration{0};
+  bool has_times = false;
+  bool has_threads = false;
+  bool partial = false; // ended early; `partial_reason` says why
+  std::string partial_reason;
+  std::vector<Loss> losses;
+  // Everything else worth showing, in order: {"JVM", "OpenJDK 17.0.15"}, {"agent CPU", "1.2 ms"}.
+  std::vector<std::pair<std::string, std::string>> facts;
+};
+
+class Profile {
+ public:
+  const ProfileInfo& info() const { return info_; }
+  std::string_view string(StringId id) const { return strings_[static_cast<std::size_t>(id)]; }
+  const Frame& frame(FrameId id) const { return frames_[static_cast<std::size_t>(id)]; }
+  const Thread& thread(ThreadId id) const { return threads_[static_cast<std::size_t>(id)]; }
+  // Root first.
+  std::span<const FrameId> stack(StackId id) const {
+    const auto at = static_cast<std::size_t>(id);
+    return std::span(stack_frames_)
+        .subspan(stack_begins_[at], stack_begins_[at + 1] - stack_begins_[at]);
+  }
+  std::span<const Frame> frames() const { return frames_; }
+  std::span<const Thread> threads() const {
+    return threads_;
+  } // [0] is "unknown" if has_threads is false
+  std::span<const Sample> samples() const { return samples_; } // by time if has_times
+  std::size_t string_count() const { return strings_.size(); }
+  std::size_t stack_count() const { return stack_begins_.size() - 1; }
+  std::uint64_t total_weight() const { return total_weight_; }
+  std::uint64_t total_count() const { return total_count_; }
+
+ private:
+  friend class ProfileBuilder;
+  Profile() = default;
+
+  ProfileInfo info_;
+  std::vector<std::string> strings_;
+  std::vector<Frame> frames_;
+  std::vector<Thread> threads_;
+  std::vector<FrameId> stack_frames_;
+  std::vector<std::size_t> stack_begins_;
+  std::vector<Sample> samples_;
+  std::uint64_t total_weight_ = 0;
+  std::uint64_t total_count_ = 0;
+};
+
+} // namespace jprof::profile

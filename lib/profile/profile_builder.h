@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/profile/profile.h"
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace jprof::profile {
+
+// Makes a Profile. Interning is by content: equal strings, frames and stacks get equal ids. One
+// thread at a time. Text that is not UTF-8 is sanitised on the way in.
+class ProfileBuilder {
+ public:
+  ProfileBuilder();
+  ~ProfileBuilder();
+  ProfileBuilder(ProfileBuilder&&) noexcept;
+  ProfileBuilder& operator=(ProfileBuilder&&) noexcept;
+
+  StringId intern_string(std::string_view text);
+  FrameId intern_frame(const Frame& frame);
+  // Root first. The empty stack is a stack like others.
+  StackId intern_stack(std::span<const FrameId> root_first);
+  ThreadId add_thread(const Thread& thread);
+  // Ids must come from this builder.
+  void add_sample(const Sample& sample);
+
+  // May be filled at any time before build().
+  ProfileInfo& info();
+
+  // Sorts samples by time if has_times and gives the profile; the builder is empty afterwards.
+  Profile build();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace jprof::profile

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The control socket between sidecar and agent: a SEQPACKET Unix socket that the sidecar binds in
+// the target's /tmp and the agent connects to. One message per packet, each a ControlHeader and a
+// fixed struct; longer than known is accepted (a newer peer), shorter is refused.
+// docs/formats/region.md.
+//
+// Order: agent connects; the sidecar checks SO_PEERCRED; agent sends Hello with the nonce of the
+// option string; sidecar answers Start with the region's memfd (SCM_RIGHTS); agent answers Started
+// or Failed. While recording: sidecar sends Drained at >= 4 Hz, or Stop; agent sends Stopped once,
+// last. A hang-up of either side, never a timeout, means that it is gone.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jprof::wire {
+
+inline constexpr std::uint32_t kControlVersion = 1;
+inline constexpr std::uint32_t kMinControlVersion = 1;
+
+enum class ControlType : std::uint32_t {
+  kHello = 1,   // agent -> sidecar
+  kStart = 2,   // sidecar -> agent, with the memfd
+  kStarted = 3, // agent -> sidecar
+  kFailed = 4,  // agent -> sidecar: no session; the agent is idle again
+  kDrained = 5, // sidecar -> agent
+  kStop = 6,    // sidecar -> agent
+  kStopped = 7, // agent -> sidecar: the region is final
+};
+
+struct ControlHeader {
+  std::uint32_t type;  // ControlType
+  std::uint32_t bytes; // of the whole message, this header included
+};
+
+inline constexpr std::size_t kNonceBytes = 16;
+
+struct HelloMessage {
+  ControlHeader header;
+  std::uint32_t version;
+  std::uint32_t min_version;
+  std::uint8_t nonce[kNonceBytes]; // as given in the option string
+  std::uint32_t pid;               // as the JVM sees itself
+  std::uint32_t resident;          // 1: an older copy answers for a new one
+  char agent_version[32];          // NUL-terminated
+  char java_version[64];           // of the JVM's own version string, NUL-terminated
+};
+
+struct StartMessage {
+  ControlHeader header;
+  std::uint32_t version; // chosen by the sidecar, within both ranges
+  std::uint32_t engine;  // wire::Engine
+  std::uint32_t walker;  // wire::Walker
+  std::uint32_t max_depth;
+  std::uint64_t region_bytes;
+  std::uint64_t session[2]; // identifies the session, repeated in the region's header
+  std::uint64_t interval_ns;
+  std::uint64_t duration_ns;           // the agent stops by itself this long after its start
+  std::uint64_t linger_ns;             // how long it keeps the region after a hang-up
+  std::uint32_t max_overhead_permille; // 0: no limit
+  std::uint32_t signal;                // 0: SIGPROF
+  std::uint64_t reserved[4];
+};
+
+struct StartedMessage {
+  ControlHeader header;
+  std::uint32_t threads_armed;
+  std::uint32_t threads_failed;
+  std::uint64_t start_mono_ns;
+  std::uint64_t start_nanos; // Start received -> first timer armed
+};
+
+// Why a session could not start. The sidecar turns each into a sentence with its cure.
+enum class AgentStatus : std::uint32_t {
+  kOk = 0,
+  kBadMessage = 1,
+  kVersionMismatch = 2,
+  kNoVmStructs = 3, // not a HotSpot that describes itself
+  kUnsupportedJvm = 4,
+  kBusy = 5, // another session runs in this JVM
+  kMapFailed = 6,
+  kSignalTaken = 7, // another profiler owns SIGPROF
+  kNoTimers = 8,    // not one timer could be made
+  kWalkerUnavailable = 9,
+  kEngineUnavailable = 10,
+  kNoThread = 11,          // no native thread could be made
+  kOtherPidNamespace = 12, // /proc in the JVM is not the JVM's own
+  kVmExiting = 13,
+  kRegionTooSmall = 14,
+};
+
+struct FailedMessage {
+  ControlHeader header;
+  std::uint32_t status;  // AgentStatus
+  std::int32_t os_errno; // 0 if none
+  char detail[128];      // NUL-terminated, plain ASCII
+};
+
+struct DrainedMessage {
+  ControlHeader header;
+  std::uint64_t ring_tail;          // every sample below is read
+  std::uint32_t drained_generation; // every generation number <= this, if closed, is read whole
+  std::uint32_t reserved;
+};
+
+struct StopMessage {
+  ControlHeader header;
+};
+
+struct StoppedMessage {
+  ControlHeader header;
+  std::uint32_t reason;    // wire::StopReason
+  std::uint32_t in_flight; // handlers that did not leave in time; the mapping then stays
+  std::uint64_t stop_mono_ns;
+};
+
+static_assert(sizeof(ControlHeader) == 8);
+static_assert(sizeof(HelloMessage) == 136);
+static_assert(sizeof(StartMessage) == 112);
+static_assert(sizeof(StartedMessage) == 32);
+static_assert(sizeof(FailedMessage) == 144);
+static_assert(sizeof(DrainedMessage) == 24);
+static_assert(sizeof(StoppedMessage) == 24);
+
+inline constexpr std::size_t kMaxControlBytes = 512;
+
+} // namespace jprof::wire

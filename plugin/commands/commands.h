@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/cli/program.h"
+
+// One file per command; each adds itself to the program with its options and its handler.
+namespace jprof::plugin {
+
+void add_commands(cli::Program& program);
+
+} // namespace jprof::plugin
