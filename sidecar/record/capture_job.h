@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/profile/profile.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+// One whole capture, the same for `jprof record` and `jprof serve`: find the JVM, connect the
+// agent, record, seal profile.jprof, write the derived files asked for, count everything.
+namespace jprof::record {
+
+inline constexpr char kRecordingFile[] = "profile.jprof";
+
+struct CaptureRequest {
+  std::optional<std::int32_t> pid; // empty: the one JVM that is visible
+  std::chrono::nanoseconds duration{std::chrono::seconds(10)};
+  std::chrono::nanoseconds interval{std::chrono::milliseconds(10)};
+  std::string event = "cpu";
+  std::string walker = "vmstructs";
+  std::uint32_t max_depth = 2048;
+  // What to derive besides profile.jprof, by file ending without the dot: "html", "collapsed".
+  std::vector<std::string> formats;
+  // Must exist and be the caller's own: profile.jprof and the derived files are made in it.
+  std::string directory;
+  std::string title;        // empty: made of the JVM's main class and pid
+  std::string agent_file;   // empty: libjprof.so beside this program
+  std::string agent_volume; // a directory that target and sidecar share; empty: none
+  // Shown with the profile, in order: {"pod", "checkout-7d9f"}.
+  std::vector<std::pair<std::string, std::string>> facts;
+};
+
+struct MethodShare {
+  std::string name; // "com.acme.Foo.bar", not yet made safe for a terminal
+  std::uint64_t samples = 0;
+  std::uint64_t weight = 0;
+};
+
+enum class CapturePhase { kFinding, kAttaching, kRecording, kSealing, kRendering, kDone };
+
+struct CaptureProgress {
+  CapturePhase phase = CapturePhase::kFinding;
+  std::chrono::nanoseconds elapsed{0}; // of the recording
+  std::chrono::nanoseconds duration{0};
+  std::uint64_t samples = 0;
+  std::uint64_t lost = 0;
+  std::vector<MethodShare> hottest; // at most five, by self weight; empty until there are samples
+};
+// Called on the thread of run_capture, at least twice a second while recording. Must not block.
+using ProgressCallback = std::function<void(const CaptureProgress&)>;
+
+struct CapturedFile {
+  std::string name;   // within the directory
+  std::string format; // "jprof", "html", ...
+  std::uint64_t bytes = 0;
+  std::string sha256; // hex
+};
+
+// What the capture cost the JVM by the agent's own account.
+struct AgentCost {
+  std::chrono::nanoseconds thread_cpu{0}; // the agent's own thread
+  std::chrono::nanoseconds handlers{0};   // inside the signal handler
+  std::chrono::nanoseconds longest_handler{0};
+  std::chrono::nanoseconds delivery{0}; // signals x calibrated cost of delivering one
+  std::chrono::nanoseconds start{0};    // start message -> first timer armed
+  std::chrono::nanoseconds total() const { return thread_cpu + handlers + delivery; }
+};
+
+struct CaptureOutcome {
+  std::int32_t pid = 0;
+  std::string java_version;
+  std::string agent_version;
+  std::string event;
+  std::string engine;
+  std::string walker;
+  std::chrono::system_clock::time_point start;
+  std::chrono::nanoseconds duration{0};
+  std::chrono::nanoseconds interval{0};     // asked
+  std::chrono::nanoseconds interval_got{0}; // CPU time per signal, overruns apart; 0: no samples
+  std::uint64_t samples = 0;                // in profile.jprof, error frames included
+  std::uint64_t error_samples = 0;          // of these: no stack, or one that ends in an error
+  std::uint64_t weight = 0;                 // ns
+  std::uint64_t signals = 0;               // handled; = samples + losses + in flight, see accounted
+  std::uint64_t in_flight = 0;             // handlers that had not ended when the region was final
+  bool accounted = false;                  // the sums agree to the sample
+  std::vector<profile::Loss> losses;       // by cause
+  std::chrono::nanoseconds process_cpu{0}; // of the JVM during the capture
+  std::uint64_t threads = 0;               // armed
+  std::uint64_t threads_unarmed = 0;
+  AgentCost cost;
+  std::vector<MethodShare> hottest; // at most ten, by self weight
+  bool interrupted = false;         // the stop token ended it; not a failure
+  bool partial = false;             // something else ended it early
+  std::string partial_reason;
+  std::vector<CapturedFile> files;
+  std::vector<std::string> notes;       // e.g. each skipped rung of the delivery, and why
+  std::vector<base::Error> file_errors; // derived files that could not be made
+
+  // 0, 6 (partial) or 7 (a derived file is missing).
+  int exit_code() const;
+};
+
+// Runs the capture on the calling thread. An Error means that nothing was kept; a capture that
+// ended early is an outcome with `partial` set. A stop request seals and derives what there is, or
+// is kInterrupted if there is not one sample yet.
+base::Result<CaptureOutcome> run_capture(const CaptureRequest& request,
+                                         const ProgressCallback& progress, std::stop_token stop);
+
+} // namespace jprof::record
