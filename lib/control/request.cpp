@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/control/request.h"
+
+#include "lib/base/json.h"
+
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace jprof::control {
+namespace {
+
+using base::Json;
+
+constexpr std::array<std::pair<RequestKind, std::string_view>, 4> kKinds{
+    {{RequestKind::kRecord, "record"},
+     {RequestKind::kFetch, "fetch"},
+     {RequestKind::kList, "list"},
+     {RequestKind::kTargets, "targets"}}};
+constexpr std::size_t kMostFiles = 32;
+constexpr std::size_t kLongestText = 1024;
+
+struct PodMember {
+  const char* key;
+  std::string PodFacts::*member;
+};
+constexpr std::array<PodMember, 10> kPodMembers{{{"cluster", &PodFacts::cluster},
+                                                 {"namespace", &PodFacts::namespace_name},
+                                                 {"pod", &PodFacts::pod},
+                                                 {"podUid", &PodFacts::pod_uid},
+                                                 {"node", &PodFacts::node},
+                                                 {"container", &PodFacts::container},
+                                                 {"workloadKind", &PodFacts::workload_kind},
+                                                 {"workload", &PodFacts::workload},
+                                                 {"image", &PodFacts::image},
+                                                 {"imageDigest", &PodFacts::image_digest}}};
+
+base::Result<std::string> short_text(const Json& json, const char* key, std::string_view fallback) {
+  std::string text = base::json_string(json, key, fallback);
+  if (text.size() > kLongestText) {
+    return base::make_failure(base::ErrorCode::kProtocol,
+                              std::string("request member '") + key + "' is longer than " +
+                                  std::to_string(kLongestText) + " bytes");
+  }
+  return text;
+}
+
+base::Result<std::int64_t> in_range(const Json& json, const char* key, std::int64_t least,
+                                    std::int64_t most) {
+  const std::int64_t value = base::json_int(json, key);
+  if (value < least || value > most) {
+    return base::make_failure(base::ErrorCode::kProtocol,
+                              std::string("request member '") + key +
+                                  "' is out of range: " + std::to_string(value));
+  }
+  return value;
+}
+
+base::Result<std::vector<std::string>> text_list(const Json& json, const char* key) {
+  std::vector<std::string> out;
+  for (const Json& item : base::json_array(json, key)) {
+    if (!item.is_string() || item.get_ref<const std::string&>().size() > kLongestText ||
+        out.size() == kMostFiles) {
+      return base::make_failure(base::ErrorCode::kProtocol,
+                                std::string("request member '") + key + "' is not a short list");
+    }
+    out.push_back(item.get<std::string>());
+  }
+  return out;
+}
+
+Json encode_record(const RecordRequest& record) {
+  Json json = {{"type", "record"},
+               {"id", record.id},
+               {"trigger", record.trigger},
+               {"requester", record.requester},
+               {"cause", record.cause},
+               {"requestTime", record.request_time},
+               {"pid", record.pid},
+               {"durationNs", record.duration.count()},
+               {"intervalNs", record.interval.count()},
+               {"event", record.event},
+               {"walker", record.walker},
+               {"formats", record.formats},
+               {"sendFiles", record.send_files},
+               {"join", record.join}};
+  Json pod = Json::object();
+  for (const PodMember& row : kPodMembers) {
+    pod[row.key] = record.pod.*row.member;
+  }
+  json["pod"] = std::move(pod);
+  return json;
+}
+
+base::Result<RecordRequest> parse_record(const Json& json) {
+  constexpr std::int64_t kDay = 86'400'000'000'000;
+  RecordRequest record;
+  JPROF_TRY_ASSIGN(record.id, short_text(json, "id", ""));
+  JPROF_TRY_ASSIGN(record.trigger, short_text(json, "trigger", record.trigger));
+  JPROF_TRY_ASSIGN(record.requester, short_text(json, "requester", ""));
+  JPROF_TRY_ASSIGN(record.cause, short_text(json, "cause", ""));
+  JPROF_TRY_ASSIGN(record.request_time, short_text(json, "requestTime", ""));
+  JPROF_TRY_ASSIGN(record.event, short_text(json, "event", record.event));
+  JPROF_TRY_ASSIGN(record.walker, short_text(json, "walker", ""));
+  JPROF_TRY_ASSIGN(const std::int64_t pid,
+                   in_range(json, "pid", 0, std::numeric_limits<std::int32_t>::max()));
+  JPROF_TRY_ASSIGN(const std::int64_t duration, in_range(json, "durationNs", 1, 7 * kDay));
+  JPROF_TRY_ASSIGN(const std::int64_t interval, in_range(json, "intervalNs", 0, kDay));
+  JPROF_TRY_ASSIGN(record.formats, text_list(json, "formats"));
+  record.pid = static_cast<std::uint32_t>(pid);
+  record.duration = std::chrono::nanoseconds(duration);
+  record.interval = std::chrono::nanoseconds(interval);
+  record.send_files = base::json_bool(json, "sendFiles", true);
+  record.join = base::json_bool(json, "join", false);
+  const Json& pod = base::json_object(json, "pod");
+  for (const PodMember& row : kPodMembers) {
+    JPROF_TRY_ASSIGN(record.pod.*row.member, short_text(pod, row.key, ""));
+  }
+  return record;
+}
+
+Json encode_fetch(const FetchRequest& fetch) {
+  return {{"type", "fetch"},
+          {"id", fetch.id},
+          {"names", fetch.names},
+          {"offsets", fetch.offsets},
+          {"wait", fetch.wait}};
+}
+
+base::Result<FetchRequest> parse_fetch(const Json& json) {
+  FetchRequest fetch;
+  JPROF_TRY_ASSIGN(fetch.id, short_text(json, "id", ""));
+  JPROF_TRY_ASSIGN(fetch.names, text_list(json, "names"));
+  fetch.wait = base::json_bool(json, "wait", true);
+  for (const Json& offset : base::json_array(json, "offsets")) {
+    if (!offset.is_number_unsigned() || fetch.offsets.size() == fetch.names.size()) {
+      return base::make_failure(base::ErrorCode::kProtocol,
+                                "request member 'offsets' does not match 'names'");
+    }
+    fetch.offsets.push_back(offset.get<std::uint64_t>());
+  }
+  fetch.offsets.resize(fetch.names.size(), 0);
+  return fetch;
+}
+
+} // namespace
+
+std::string_view request_word(RequestKind kind) {
+  for (const auto& [known, word] : kKinds) {
+    if (known == kind) {
+      return word;
+    }
+  }
+  return "";
+}
+
+std::string encode_request(const Request& request) {
+  switch (request.kind) {
+  case RequestKind::kRecord:
+    return base::dump_json(encode_record(request.record));
+  case RequestKind::kFetch:
+    return base::dump_json(encode_fetch(request.fetch));
+  case RequestKind::kList:
+  case RequestKind::kTargets:
+    break;
+  }
+  return base::dump_json({{"type", request_word(request.kind)}});
+}
+
+base::Result<Request> parse_request(std::string_view payload) {
+  JPROF_TRY_ASSIGN(const Json json, base::parse_json(payload));
+  const std::string type = base::json_string(json, "type");
+  Request request;
+  for (const auto& [kind, word] : kKinds) {
+    if (word != type) {
+      continue;
+    }
+    request.kind = kind;
+    if (kind == RequestKind::kRecord) {
+      JPROF_TRY_ASSIGN(request.record, parse_record(json));
+    } else if (kind == RequestKind::kFetch) {
+      JPROF_TRY_ASSIGN(request.fetch, parse_fetch(json));
+    }
+    return request;
+  }
+  return base::make_failure(
+      base::ErrorCode::kProtocol,
+      "the sidecar (jprof " JPROF_VERSION ") does not know requests of type '" + type + "'",
+      "upgrade the sidecar's image");
+}
+
+std::string encode_cancel(CancelMode mode) {
+  return base::dump_json({{"mode", mode == CancelMode::kKeep ? "keep" : "discard"}});
+}
+
+base::Result<CancelMode> parse_cancel(std::string_view payload) {
+  JPROF_TRY_ASSIGN(const Json json, base::parse_json(payload));
+  // Whatever a newer caller may mean: keeping loses nothing.
+  return base::json_string(json, "mode") == "discard" ? CancelMode::kDiscard : CancelMode::kKeep;
+}
+
+} // namespace jprof::control

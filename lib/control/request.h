@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// JSON payloads of frames (docs/formats/control.md). Every parser takes foreign bytes: unknown
+// members are ignored, absent ones keep the defaults below, what is required and missing, or out of
+// range, is kProtocol. Times on the wire are nanoseconds (...Ns) or RFC 3339 UTC.
+namespace jprof::control {
+// What a caller knows about the pod and the sidecar does not; all of it is claimed, none is
+// trusted.
+struct PodFacts {
+  std::string cluster;
+  std::string namespace_name;
+  std::string pod;
+  std::string pod_uid;
+  std::string node;
+  std::string container;     // the JVM's
+  std::string workload_kind; // "Deployment"; empty: a bare pod
+  std::string workload;
+  std::string image;
+  std::string image_digest;
+};
+
+struct RecordRequest {
+  std::string id; // made by the caller: a ULID or 64 hexadecimal digits; a retry repeats it
+  std::string trigger = "manual"; // manual, schedule, incident
+  std::string requester;          // who, as claimed
+  std::string cause;              // why, free text
+  std::string request_time;       // RFC 3339 UTC, the time of the object key
+  std::uint32_t pid = 0;          // 0: the only JVM
+  std::chrono::nanoseconds duration{0};
+  std::chrono::nanoseconds interval{0}; // 0: the default
+  std::string event = "cpu";
+  std::string walker;               // empty: the default
+  std::vector<std::string> formats; // endings without a dot: "html", "collapsed", "jprof"
+  bool send_files = true;           // false: keep them for `fetch`, send only the result
+  bool join = false;                // another capture of this JVM is running: wait for its result
+  PodFacts pod;
+};
+
+// Where to go on in each file: offsets[i] belongs to names[i]; names empty means all from 0.
+struct FetchRequest {
+  std::string id;
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> offsets;
+  bool wait = true; // the capture still runs: wait for it (else kBusy)
+};
+
+enum class RequestKind { kRecord, kFetch, kList, kTargets };
+
+// kList: captures in the spool. kTargets: JVMs that the sidecar sees. Neither has parameters.
+struct Request {
+  RequestKind kind = RequestKind::kRecord;
+  RecordRequest record; // of kRecord
+  FetchRequest fetch;   // of kFetch
+};
+
+std::string_view request_word(RequestKind kind);
+std::string encode_request(const Request& request);
+// An unknown type is kProtocol ("the sidecar is older...").
+base::Result<Request> parse_request(std::string_view payload);
+
+// Ends the running record request. kKeep: stop now, seal and send what there is. kDiscard: stop and
+// throw away.
+enum class CancelMode { kKeep, kDiscard };
+std::string encode_cancel(CancelMode mode);
+base::Result<CancelMode> parse_cancel(std::string_view payload);
+
+} // namespace jprof::control

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/control/request.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+Request record_request() {
+  Request request;
+  request.record.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  request.record.trigger = "schedule";
+  request.record.requester = "ann@example.com";
+  request.record.cause = "latency";
+  request.record.request_time = "2026-11-21T10:00:00Z";
+  request.record.pid = 7;
+  request.record.duration = 60s;
+  request.record.interval = 10ms;
+  request.record.formats = {"html", "collapsed"};
+  request.record.send_files = false;
+  request.record.join = true;
+  request.record.pod = {"c1",         "shop",     "checkout-1",     "uid",      "node-1", "app",
+                        "Deployment", "checkout", "registry/app:1", "sha256:ab"};
+  return request;
+}
+
+TEST(Request, RecordComesBackAsSent) {
+  const Request sent = record_request();
+
+  const auto got = parse_request(encode_request(sent));
+
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->kind, RequestKind::kRecord);
+  EXPECT_EQ(encode_request(*got), encode_request(sent));
+  EXPECT_EQ(got->record.duration, 60s);
+  EXPECT_EQ(got->record.pod.workload_kind, "Deployment");
+  EXPECT_FALSE(got->record.send_files);
+  EXPECT_TRUE(got->record.join);
+}
+
+TEST(Request, FetchFillsMissingOffsetsWithZero) {
+  const auto got = parse_request(R"({"type":"fetch","id":"x","names":["a","b"],"offsets":[5]})");
+
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->kind, RequestKind::kFetch);
+  EXPECT_EQ(got->fetch.offsets, (std::vector<std::uint64_t>{5, 0}));
+  EXPECT_TRUE(got->fetch.wait);
+}
+
+TEST(Request, RefusesNumbersOutOfRange) {
+  EXPECT_FALSE(parse_request(R"({"type":"record","durationNs":0})"));
+  EXPECT_FALSE(parse_request(R"({"type":"record","durationNs":-5})"));
+  EXPECT_FALSE(parse_request(R"({"type":"record","durationNs":9e18})"));
+  EXPECT_FALSE(parse_request(R"({"type":"record","durationNs":1,"pid":-1})"));
+  EXPECT_FALSE(parse_request(R"({"type":"record","durationNs":1,"pid":4294967296})"));
+  EXPECT_FALSE(parse_request(R"({"type":"fetch","names":["a"],"offsets":[-1]})"));
+  EXPECT_FALSE(parse_request(R"({"type":"fetch","names":[],"offsets":[1]})"));
+}
+
+TEST(Request, RefusesTextAndListsWithoutBound) {
+  const std::string text(2000, 'x');
+  EXPECT_FALSE(parse_request(R"({"type":"record","durationNs":1,"cause":")" + text + "\"}"));
+  std::string list = "\"a\"";
+  for (int i = 0; i < 40; ++i) {
+    list += ",\"a\"";
+  }
+  EXPECT_FALSE(parse_request(R"({"type":"record","durationNs":1,"formats":[)" + list + "]}"));
+}
+
+TEST(Request, SaysThatTheSidecarIsOlderThanTheRequest) {
+  const auto got = parse_request(R"({"type":"teleport"})");
+
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, base::ErrorCode::kProtocol);
+  EXPECT_EQ(got.error().cure, "upgrade the sidecar's image");
+}
+
+TEST(Cancel, KeepsUnlessToldToDiscard) {
+  EXPECT_EQ(*parse_cancel(encode_cancel(CancelMode::kDiscard)), CancelMode::kDiscard);
+  EXPECT_EQ(*parse_cancel(encode_cancel(CancelMode::kKeep)), CancelMode::kKeep);
+  EXPECT_EQ(*parse_cancel("{}"), CancelMode::kKeep);
+}
+
+} // namespace
+} // namespace jprof::control
