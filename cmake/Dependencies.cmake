@@ -1,6 +1,7 @@
 # Every third-party library, in one place. All come from Debian 12 packages (scripts/install); which
 # folder may include which is in scripts/check_layers.py, and why we have it in ARCHITECTURE.md.
 if(JPROF_STATIC)
+  include(StaticLibraries)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
   set(OPENSSL_USE_STATIC_LIBS ON)
   set(ZLIB_USE_STATIC_LIBS ON)
@@ -33,7 +34,7 @@ target_compile_definitions(jprof_spdlog INTERFACE SPDLOG_HEADER_ONLY SPDLOG_FMT_
   FMT_HEADER_ONLY)
 
 if(JPROF_STATIC)
-  include(StaticCurl)
+  jprof_static_curl()
 else()
   find_package(CURL 7.85 REQUIRED)
   add_library(jprof_curl INTERFACE)
