@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/recording_decoder.h"
+
+#include "lib/profile/byte_codec.h"
+#include "lib/profile/recording_format.h"
+#include "lib/profile/sample_columns.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace jprof::profile {
+namespace {
+
+constexpr std::string_view kDamaged = "[damaged]";
+// A thread's id is ours and small; a foreign one must not make us allocate.
+constexpr std::uint64_t kMostThreads = 1U << 20;
+
+FrameKind kind_of(std::uint8_t value) {
+  return value <= static_cast<std::uint8_t>(FrameKind::kThread) ? static_cast<FrameKind>(value)
+                                                                : FrameKind::kUnknown;
+}
+
+template <typename Id, typename Missing>
+Id translate(const std::vector<Id>& table, std::uint64_t file_id, Missing missing) {
+  return file_id < table.size() ? table[static_cast<std::size_t>(file_id)] : missing();
+}
+
+// Where a section's entries start and how many it claims, each of at least `least_bytes`. Ids that
+// are there already are a repeated chunk: damaged. Ids beyond the end are a gap, filled by
+// `filler()`, which makes its entry only then.
+template <typename Id, typename Filler>
+RecordingDecoder::Outcome open_section(ByteReader& in, std::vector<Id>& table,
+                                       const ReadOptions& options, std::size_t least_bytes,
+                                       Filler filler, std::size_t& count) {
+  const std::uint64_t first = in.varint();
+  const std::uint64_t claimed = in.varint();
+  if (!in.ok() || claimed > in.left() / least_bytes || first < table.size()) {
+    return RecordingDecoder::Outcome::kDamaged;
+  }
+  const std::size_t most = options.dictionary_entries;
+  if (first > most || claimed > most - first) {
+    return RecordingDecoder::Outcome::kLimit;
+  }
+  if (first > table.size()) {
+    table.resize(static_cast<std::size_t>(first), filler());
+  }
+  count = static_cast<std::size_t>(claimed);
+  return RecordingDecoder::Outcome::kOk;
+}
+
+// A reader that stands at a column of `count` varints; `in` moves behind it.
+ByteReader take_column(ByteReader& in, std::size_t count) {
+  const ByteReader column = in;
+  for (std::size_t i = 0; i < count && in.ok(); ++i) {
+    in.varint();
+  }
+  return column;
+}
+
+} // namespace
+
+RecordingDecoder::RecordingDecoder(const ReadOptions& options) : options_(options) {}
+
+RecordingDecoder::Outcome RecordingDecoder::decode(std::string_view payload) {
+  ByteReader in(payload);
+  std::uint64_t tag = 0;
+  std::string_view content;
+  while (in.field(tag, content)) {
+    Outcome outcome = Outcome::kOk;
+    switch (static_cast<DataTag>(tag)) {
+    case DataTag::kStrings:
+      outcome = decode_strings(content);
+      break;
+    case DataTag::kFrames:
+      outcome = decode_frames(content);
+      break;
+    case DataTag::kStacks:
+      outcome = decode_stacks(content);
+      break;
+    case DataTag::kThreads:
+      outcome = decode_threads(content);
+      break;
+    case DataTag::kSamples:
+      outcome = add_samples(content);
+      break;
+    }
+    if (outcome != Outcome::kOk) {
+      return outcome;
+    }
+  }
+  return in.ok() ? Outcome::kOk : Outcome::kDamaged;
+}
+
+RecordingDecoder::Outcome RecordingDecoder::decode_strings(std::string_view bytes) {
+  ByteReader in(bytes);
+  std::size_t count = 0;
+  const Outcome opened = open_section(
+      in, strings_, options_, 1, [&] { return builder_.intern_string(kDamaged); }, count);
+  if (opened != Outcome::kOk) {
+    return opened;
+  }
+  ByteReader lengths = take_column(in, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view text = in.raw(lengths.varint());
+    if (!in.ok()) {
+      return Outcome::kDamaged;
+    }
+    strings_.push_back(builder_.intern_string(text));
+  }
+  return Outcome::kOk;
+}
+
+FrameId RecordingDecoder::damaged_frame() {
+  return builder_.intern_frame(
+      {.kind = FrameKind::kError, .name = builder_.intern_string(kDamaged)});
+}
+
+StackId RecordingDecoder::damaged_stack() {
+  const FrameId frame = damaged_frame();
+  return builder_.intern_stack(std::span(&frame, 1));
+}
+
+RecordingDecoder::Outcome RecordingDecoder::decode_frames(std::string_view bytes) {
+  ByteReader in(bytes);
+  std::size_t count = 0;
+  const Outcome opened = open_section(
+      in, frames_, options_, 5, [&] { return damaged_frame(); }, count);
+  if (opened != Outcome::kOk) {
+    return opened;
+  }
+  std::vector<Frame> block(count);
+  const auto text = [&] {
+    return translate(strings_, in.varint(), [&] { return builder_.intern_string(kDamaged); });
+  };
+  for (Frame& frame : block) {
+    frame.kind = kind_of(in.byte());
+  }
+  for (Frame& frame : block) {
+    frame.name = text();
+  }
+  for (Frame& frame : block) {
+    frame.owner = text();
+  }
+  for (Frame& frame : block) {
+    frame.signature = text();
+  }
+  for (Frame& frame : block) {
+    frame.line =
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(in.zigzag(), INT32_MIN, INT32_MAX));
+  }
+  if (!in.ok()) {
+    return Outcome::kDamaged;
+  }
+  for (const Frame& frame : block) {
+    frames_.push_back(builder_.intern_frame(frame));
+  }
+  return Outcome::kOk;
+}
+
+RecordingDecoder::Outcome RecordingDecoder::decode_stacks(std::string_view bytes) {
+  ByteReader in(bytes);
+  std::size_t count = 0;
+  const Outcome opened = open_section(
+      in, stacks_, options_, 2, [&] { return damaged_stack(); }, count);
+  if (opened != Outcome::kOk) {
+    return opened;
+  }
+  ByteReader shared_column = take_column(in, count);
+  ByteReader rest_column = take_column(in, count);
+  std::vector<FrameId> stack;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t shared = shared_column.varint();
+    const std::uint64_t rest = rest_column.varint();
+    if (!in.ok() || shared > stack.size() || rest > in.left() || shared + rest > kMostDepth) {
+      return Outcome::kDamaged;
+    }
+    stack.resize(static_cast<std::size_t>(shared));
+    for (std::uint64_t j = 0; j < rest; ++j) {
+      stack.push_back(translate(frames_, in.varint(), [&] { return damaged_frame(); }));
+    }
+    stack_frames_ += stack.size();
+    if (stack_frames_ > options_.stack_frames) {
+      return Outcome::kLimit;
+    }
+    stacks_.push_back(builder_.intern_stack(stack));
+  }
+  return in.ok() ? Outcome::kOk : Outcome::kDamaged;
+}
+
+RecordingDecoder::Outcome RecordingDecoder::decode_threads(std::string_view bytes) {
+  ByteReader in(bytes);
+  while (!in.at_end()) {
+    ByteReader record(in.text());
+    const std::uint64_t id = record.varint();
+    Thread thread;
+    thread.name = translate(strings_, record.varint(), [] { return kNoString; });
+    thread.tid = static_cast<std::uint32_t>(record.varint());
+    thread.java_id = record.varint();
+    thread.cpu = std::chrono::nanoseconds(record.zigzag());
+    if (!in.ok() || !record.ok() || id >= kMostThreads) {
+      return Outcome::kDamaged;
+    }
+    if (id >= threads_.size()) {
+      threads_.resize(static_cast<std::size_t>(id) + 1);
+    }
+    threads_[static_cast<std::size_t>(id)] = thread;
+  }
+  return in.ok() ? Outcome::kOk : Outcome::kDamaged;
+}
+
+RecordingDecoder::Outcome RecordingDecoder::add_samples(std::string_view bytes) {
+  std::vector<Sample> block;
+  if (!decode_samples(bytes, kMostChunkSamples, block)) {
+    return Outcome::kDamaged;
+  }
+  if (samples_ + block.size() > options_.samples) {
+    return Outcome::kLimit;
+  }
+  for (const Sample& sample : block) {
+    add_sample(sample);
+  }
+  return Outcome::kOk;
+}
+
+void RecordingDecoder::add_sample(Sample sample) {
+  ++samples_;
+  weight_ += sample.weight;
+  count_ += sample.count;
+  const auto file_stack = static_cast<std::uint64_t>(sample.stack);
+  if (file_stack >= stacks_.size()) {
+    ++samples_without_stack_;
+    sample.stack = damaged_stack();
+  } else {
+    sample.stack = stacks_[static_cast<std::size_t>(file_stack)];
+  }
+  if (static_cast<std::uint64_t>(sample.thread) >= kMostThreads) {
+    sample.thread = ThreadId{0};
+  }
+  if (options_.times == SampleTimes::kKeep) {
+    kept_.push_back(sample);
+    return;
+  }
+  sample.time = {};
+  const auto [at, is_new] =
+      merged_.try_emplace({sample.thread, sample.stack, sample.state}, kept_.size());
+  if (is_new) {
+    kept_.push_back(sample);
+  } else {
+    kept_[at->second].weight += sample.weight;
+    kept_[at->second].count += sample.count;
+  }
+}
+
+Profile RecordingDecoder::build(ProfileInfo info) {
+  for (const Sample& sample : kept_) {
+    // A thread whose record was lost is one without a name.
+    const auto thread = static_cast<std::size_t>(sample.thread);
+    if (thread >= threads_.size()) {
+      threads_.resize(thread + 1);
+    }
+    builder_.add_sample(sample);
+  }
+  kept_ = {};
+  for (const Thread& thread : threads_) {
+    builder_.add_thread(thread);
+  }
+  info.has_times = info.has_times && options_.times == SampleTimes::kKeep;
+  builder_.info() = std::move(info);
+  return builder_.build();
+}
+
+} // namespace jprof::profile

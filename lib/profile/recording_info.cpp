@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/recording_info.h"
+
+#include "lib/base/utf8.h"
+#include "lib/profile/byte_codec.h"
+#include "lib/profile/recording_format.h"
+
+#include <algorithm>
+
+namespace jprof::profile {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::nanoseconds;
+using std::chrono::system_clock;
+
+// Facts and losses are few; a foreign file may claim millions.
+constexpr std::size_t kMostEntries = 4096;
+
+constexpr std::uint64_t tag_of(InfoTag tag) {
+  return static_cast<std::uint64_t>(tag);
+}
+
+std::string clean(std::string_view text) {
+  return base::sanitize_utf8(text);
+}
+
+nanoseconds positive(std::int64_t nanos) {
+  return nanoseconds(std::max<std::int64_t>(nanos, 0));
+}
+
+Unit unit_of(std::uint64_t value) {
+  return value <= static_cast<std::uint64_t>(Unit::kBytes) ? static_cast<Unit>(value)
+                                                           : Unit::kSamples;
+}
+
+void decode_loss(ByteReader in, ProfileInfo& out) {
+  Loss loss{.reason = clean(in.text()), .samples = in.varint(), .weight = in.varint()};
+  if (in.ok() && out.losses.size() < kMostEntries) {
+    out.losses.push_back(std::move(loss));
+  }
+}
+
+void decode_fact(ByteReader in, ProfileInfo& out) {
+  std::string key = clean(in.text());
+  std::string value = clean(in.text());
+  if (in.ok() && out.facts.size() < kMostEntries) {
+    out.facts.emplace_back(std::move(key), std::move(value));
+  }
+}
+
+void decode_field(InfoTag tag, std::string_view bytes, ProfileInfo& out) {
+  ByteReader in(bytes);
+  switch (tag) {
+  case InfoTag::kTitle:
+    out.title = clean(bytes);
+    break;
+  case InfoTag::kEvent:
+    out.event = clean(bytes);
+    break;
+  case InfoTag::kUnit:
+    out.unit = unit_of(in.varint());
+    break;
+  case InfoTag::kEngine:
+    out.engine = clean(bytes);
+    break;
+  case InfoTag::kWalker:
+    out.walker = clean(bytes);
+    break;
+  case InfoTag::kInterval:
+    out.interval = positive(in.zigzag());
+    break;
+  case InfoTag::kIntervalGot:
+    out.interval_got = positive(in.zigzag());
+    break;
+  case InfoTag::kStart:
+    out.start =
+        system_clock::time_point(duration_cast<system_clock::duration>(nanoseconds(in.zigzag())));
+    break;
+  case InfoTag::kDuration:
+    out.duration = positive(in.zigzag());
+    break;
+  case InfoTag::kHasTimes:
+    out.has_times = in.varint() != 0;
+    break;
+  case InfoTag::kHasThreads:
+    out.has_threads = in.varint() != 0;
+    break;
+  case InfoTag::kPartial:
+    out.partial = true;
+    out.partial_reason = clean(bytes);
+    break;
+  case InfoTag::kLoss:
+    decode_loss(in, out);
+    break;
+  case InfoTag::kFact:
+    decode_fact(in, out);
+    break;
+  }
+}
+
+} // namespace
+
+std::string encode_info(const ProfileInfo& info) {
+  ByteWriter out;
+  out.field(tag_of(InfoTag::kTitle), info.title);
+  out.field(tag_of(InfoTag::kEvent), info.event);
+  out.varint_field(tag_of(InfoTag::kUnit), static_cast<std::uint64_t>(info.unit));
+  out.field(tag_of(InfoTag::kEngine), info.engine);
+  out.field(tag_of(InfoTag::kWalker), info.walker);
+  out.zigzag_field(tag_of(InfoTag::kInterval), info.interval.count());
+  out.zigzag_field(tag_of(InfoTag::kIntervalGot), info.interval_got.count());
+  out.zigzag_field(tag_of(InfoTag::kStart),
+                   duration_cast<nanoseconds>(info.start.time_since_epoch()).count());
+  out.zigzag_field(tag_of(InfoTag::kDuration), info.duration.count());
+  out.varint_field(tag_of(InfoTag::kHasTimes), info.has_times ? 1 : 0);
+  out.varint_field(tag_of(InfoTag::kHasThreads), info.has_threads ? 1 : 0);
+  if (info.partial) {
+    out.field(tag_of(InfoTag::kPartial), info.partial_reason);
+  }
+  for (const Loss& loss : info.losses) {
+    ByteWriter inner;
+    inner.text(loss.reason);
+    inner.varint(loss.samples);
+    inner.varint(loss.weight);
+    out.field(tag_of(InfoTag::kLoss), inner.bytes());
+  }
+  for (const auto& [key, value] : info.facts) {
+    ByteWriter inner;
+    inner.text(key);
+    inner.text(value);
+    out.field(tag_of(InfoTag::kFact), inner.bytes());
+  }
+  return out.take();
+}
+
+bool decode_info(std::string_view bytes, ProfileInfo& out) {
+  out = ProfileInfo{};
+  ByteReader in(bytes);
+  std::uint64_t tag = 0;
+  std::string_view content;
+  while (in.field(tag, content)) {
+    decode_field(static_cast<InfoTag>(tag), content, out);
+  }
+  return in.ok();
+}
+
+} // namespace jprof::profile

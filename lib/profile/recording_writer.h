@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/profile/profile.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace jprof::profile {
+
+// Appends bytes to wherever the recording goes.
+using ByteSink = std::function<base::Status(std::string_view)>;
+
+struct RecordingOptions {
+  int zstd_level = 6;
+  std::size_t chunk_samples = 65536; // a chunk is written at the latest when so many wait
+};
+
+// Writes a recording (docs/formats/recording.md) chunk by chunk while it is made: what has been
+// flushed is readable whatever happens to the writer. Ids are those of this writer. One thread at a
+// time. After a failure of the sink every later call gives the same failure.
+class RecordingWriter {
+ public:
+  RecordingWriter(ByteSink sink, const ProfileInfo& info, const RecordingOptions& options = {});
+  ~RecordingWriter();
+  RecordingWriter(RecordingWriter&&) noexcept;
+  RecordingWriter& operator=(RecordingWriter&&) noexcept;
+
+  StringId intern_string(std::string_view text);
+  FrameId intern_frame(const Frame& frame);
+  StackId intern_stack(std::span<const FrameId> root_first);
+  std::span<const FrameId> stack(StackId id) const;
+  const Frame& frame(FrameId id) const;
+  std::string_view string(StringId id) const;
+  ThreadId add_thread(const Thread& thread);
+  // What is known of a thread may grow; the last state counts.
+  void set_thread(ThreadId id, const Thread& thread);
+  base::Status add_sample(const Sample& sample);
+
+  // Everything so far goes to the sink.
+  base::Status flush();
+  // Writes the final info and the totals; the recording is complete then. Call once, last.
+  base::Status finish(const ProfileInfo& info);
+
+  std::uint64_t bytes_written() const;
+  std::uint64_t sample_count() const;
+  // About what the dictionary occupies in memory.
+  std::size_t dictionary_bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A whole profile as a recording.
+base::Status write_recording(const Profile& profile, const ByteSink& sink,
+                             const RecordingOptions& options = {});
+base::Result<std::string> encode_recording(const Profile& profile,
+                                           const RecordingOptions& options = {});
+
+} // namespace jprof::profile

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/profile/profile.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Samples as columns: what DataTag::kSamples holds. Sorted by thread and then time, because within
+// a thread the next time is nearly the last one plus the weight, and stacks repeat.
+namespace jprof::profile {
+
+// Times are kept to this: far below any sampling interval, and a third of the bytes of nanoseconds.
+inline constexpr std::chrono::nanoseconds kTimeStep{1000};
+
+struct SampleColumnOptions {
+  bool has_times = true;
+  bool weight_is_time = true; // predicts a time by the weight
+};
+
+// Sorts `samples` in place.
+std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options);
+
+// Appends to `out`, with the ids of the file; false if the bytes are broken, then nothing is
+// appended. `most` bounds what one block may claim.
+bool decode_samples(std::string_view bytes, std::size_t most, std::vector<Sample>& out);
+
+} // namespace jprof::profile
