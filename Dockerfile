@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The image: two static programs, the agent and the certificate bundle, nothing else.
+#
+#   docker build -t jprof .                      from a registry's Debian 12
+#   buildah bud --build-arg BASE=localhost/debian12:1 .   from a base of your own (tests/e2e/image-build does it offline)
+
+ARG BASE=debian:bookworm-slim
+
+FROM ${BASE} AS build
+WORKDIR /src
+# First what changes rarely, so that it is cached: packages, then the static libraries.
+COPY scripts/install scripts/
+RUN scripts/install build
+COPY scripts/parts scripts/
+COPY scripts/parts.d scripts/parts.d
+COPY tests/e2e/kubeall tests/e2e/kubeall
+COPY tests/e2e/images.d tests/e2e/images.d
+RUN scripts/parts static-libs
+COPY CMakeLists.txt CMakePresets.json ./
+COPY cmake cmake
+COPY lib lib
+COPY agent agent
+COPY sidecar sidecar
+COPY plugin plugin
+COPY scripts/build scripts/
+RUN scripts/build --static
+# Nobody but root can read the programs, so the kernel treats them as not dumpable from their first instruction: the JVM
+# next door, of the same user, sees neither their memory nor their files. The agent is what the JVM itself must read.
+RUN mkdir -p /image/etc/ssl/certs && \
+    install -m 0711 build/image/jprof build/image/kubectl-jprof /image/ && \
+    install -m 0444 build/image/libjprof.so /image/ && \
+    install -m 0444 /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ && \
+    find /image -exec touch --no-dereference --date=@0 {} +
+
+FROM scratch
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="jprof" \
+      org.opencontainers.image.description="On-demand profiler for JVMs in Kubernetes" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /image/ /
+USER 65532:65532
+ENTRYPOINT ["/jprof"]
+CMD ["serve"]
