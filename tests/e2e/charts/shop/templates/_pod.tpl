@@ -1,0 +1,27 @@
+{{- define "shop.podSpec" -}}
+{{- include "jprof-sidecar.podSpec" . }}
+terminationGracePeriodSeconds: 2
+securityContext:
+  runAsNonRoot: true
+  runAsUser: {{ .Values.user }}
+  runAsGroup: {{ .Values.group }}
+  seccompProfile: {type: RuntimeDefault}
+initContainers:
+  {{- include "jprof-sidecar.initContainers" . | nindent 2 }}
+containers:
+  - name: shop
+    image: {{ .Values.image }}
+    imagePullPolicy: Never
+    securityContext:
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities: {drop: [ALL]}
+    resources:
+      requests: {cpu: {{ .Values.cpu }}, memory: 192Mi}
+      limits: {cpu: {{ .Values.cpu }}, memory: 192Mi}
+    volumeMounts:
+      {{- include "jprof-sidecar.appVolumeMounts" . | nindent 6 }}
+  {{- include "jprof-sidecar.containers" . | nindent 2 }}
+volumes:
+  {{- include "jprof-sidecar.volumes" . | nindent 2 }}
+{{- end -}}
