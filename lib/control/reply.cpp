@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/control/reply.h"
 
+#include "lib/base/file_name.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -28,7 +30,8 @@ base::Result<ResultFile> parse_file(const Json& json) {
   file.bytes = natural(json, "bytes");
   file.offset = natural(json, "offset");
   file.sha256 = base::json_string(json, "sha256");
-  if (!is_plain_file_name(file.name) || !is_sha256_hex(file.sha256) || file.offset > file.bytes) {
+  if (!base::is_plain_file_name(file.name) || !is_sha256_hex(file.sha256) ||
+      file.offset > file.bytes) {
     return base::make_failure(base::ErrorCode::kProtocol,
                               "a result file with an unsafe name, checksum or offset: '" +
                                   file.name + "'");
@@ -47,14 +50,6 @@ Json encode_methods(const std::vector<HotMethod>& methods) {
 }
 
 } // namespace
-
-bool is_plain_file_name(std::string_view name) {
-  return !name.empty() && name.size() <= 128 && name[0] != '.' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                  c == '.' || c == '_' || c == '-';
-         });
-}
 
 std::string encode_progress(const Progress& progress) {
   return base::dump_json({{"id", progress.id},

@@ -74,8 +74,4 @@ struct ErrorMessage {
 std::string encode_error(const ErrorMessage& message);
 base::Result<ErrorMessage> parse_error(std::string_view payload);
 
-// A file name that is safe to create in a directory of ours: [A-Za-z0-9._-], not beginning with a
-// dot, at most 128 bytes.
-bool is_plain_file_name(std::string_view name);
-
 } // namespace jprof::control
