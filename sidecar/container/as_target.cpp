@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/container/as_target.h"
+
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace jprof::container {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::size_t kMaxHandedText = 64 * 1024;
+constexpr std::size_t kPacketBytes = kMaxHandedText * 2;
+
+bool may_change_ids() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> data{};
+  if (::syscall(SYS_capget, &header, data.data()) != 0) {
+    return false;
+  }
+  constexpr unsigned kWanted = 1U << CAP_SETUID | 1U << CAP_SETGID;
+  return (data[0].effective & kWanted) == kWanted;
+}
+
+// In the child only: its real and saved ids stay ours, so that no process of the target's uid may
+// trace it; leaving effective uid 0 drops its capabilities and makes it non-dumpable.
+base::Status become(Identity identity) {
+  (void)::setgroups(0, nullptr); // a user namespace may forbid it; the groups are ours then
+  const auto keep_gid = static_cast<gid_t>(-1);
+  const auto keep_uid = static_cast<uid_t>(-1);
+  if (::setresgid(keep_gid, identity.gid, keep_gid) != 0 ||
+      ::setresuid(keep_uid, identity.uid, keep_uid) != 0) {
+    return base::errno_failure(errno, "cannot take the uid and gid of the target");
+  }
+  if (!(effective_identity() == identity)) {
+    return base::make_failure(ErrorCode::kInternal, "the uid or gid did not change");
+  }
+  return {};
+}
+
+std::string pack(const base::Result<Handed>& result) {
+  base::Json object;
+  if (result) {
+    object["text"] = result->text;
+  } else {
+    const base::Error& error = result.error();
+    object["code"] = base::reason_word(error.code);
+    object["message"] = error.message;
+    object["cure"] = error.cure;
+    object["errno"] = error.os_errno;
+  }
+  return base::dump_json(object);
+}
+
+base::Result<Handed> unpack(std::string_view packet, base::UniqueFd fd) {
+  JPROF_TRY_ASSIGN(const base::Json object, base::parse_json(packet));
+  const std::string code = base::json_string(object, "code");
+  if (code.empty()) {
+    return Handed{std::move(fd), base::json_string(object, "text")};
+  }
+  base::Error error =
+      base::make_error(base::code_from_word(code), base::json_string(object, "message"),
+                       base::json_string(object, "cure"));
+  error.os_errno = static_cast<int>(base::json_int(object, "errno"));
+  return base::fail(std::move(error));
+}
+
+void send_packet(int socket, const std::string& packet, int fd) {
+  iovec part{const_cast<char*>(packet.data()), packet.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (fd >= 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  }
+  (void)::sendmsg(socket, &message, MSG_NOSIGNAL); // a failure is seen as the child's silence
+}
+
+base::Result<Handed> receive_packet(int socket) {
+  std::string packet(kPacketBytes, '\0');
+  iovec part{packet.data(), packet.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (got <= 0) {
+    return base::make_failure(ErrorCode::kInternal,
+                              "the process that acts for the target's uid died");
+  }
+  base::UniqueFd fd;
+  if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
+      header != nullptr && header->cmsg_type == SCM_RIGHTS) {
+    int handed = -1;
+    std::memcpy(&handed, CMSG_DATA(header), sizeof handed);
+    fd.reset(handed);
+  }
+  return unpack({packet.data(), static_cast<std::size_t>(got)}, std::move(fd));
+}
+
+[[noreturn]] void run_child(int socket, Identity identity, const Step& step) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  base::Result<Handed> result = base::make_failure(ErrorCode::kInternal, "not run");
+  if (base::Status became = become(identity); !became) {
+    result = base::fail(std::move(became).error());
+  } else {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // changing ids cleared it
+    result = step();
+  }
+  send_packet(socket, pack(result), result ? result->fd.get() : -1);
+  ::_exit(0); // no destructor or exit handler of the parent's state may run twice
+}
+
+base::Result<Handed> wait_for_child(int socket, base::Deadline deadline) {
+  for (;;) {
+    pollfd wait{socket, POLLIN, 0};
+    const int ready = ::poll(&wait, 1, deadline.poll_milliseconds());
+    if (ready > 0) {
+      return receive_packet(socket);
+    }
+    if (ready < 0 && errno != EINTR) {
+      return base::errno_failure(errno, "cannot wait for a child process");
+    }
+    if (deadline.expired()) {
+      return base::make_failure(ErrorCode::kTimeout,
+                                "the target's file system did not answer in time");
+    }
+  }
+}
+
+} // namespace
+
+Identity effective_identity() {
+  return {::geteuid(), ::getegid()};
+}
+
+base::Result<Handed> as_identity(Identity identity, base::Deadline deadline, const Step& step) {
+  if (effective_identity() == identity || !may_change_ids()) {
+    return step();
+  }
+  std::array<int, 2> pair{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) {
+    return base::errno_failure(errno, "cannot make a socket pair");
+  }
+  base::UniqueFd ours(pair[0]);
+  base::UniqueFd theirs(pair[1]);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return base::errno_failure(errno, "cannot start a child process");
+  }
+  if (child == 0) {
+    run_child(theirs.get(), identity, step);
+  }
+  theirs.reset();
+  base::Result<Handed> result = wait_for_child(ours.get(), deadline);
+  if (!result) {
+    ::kill(child, SIGKILL); // ours until it is waited for: its number cannot be another's
+  }
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return result;
+}
+
+} // namespace jprof::container

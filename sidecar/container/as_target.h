@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/deadline.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "sidecar/container/status.h"
+
+#include <functional>
+#include <string>
+#include <sys/types.h>
+
+namespace jprof::container {
+
+struct Identity {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  bool operator==(const Identity&) const = default;
+};
+Identity effective_identity();
+
+// What a step under another identity brings back.
+struct Handed {
+  base::UniqueFd fd; // may be invalid
+  std::string text;  // at most 64 KiB
+};
+using Step = std::function<base::Result<Handed>()>;
+
+// Runs `step` with the effective and file-system ids `identity`. If they are ours already, or we
+// may not change ids (CAP_SETUID and CAP_SETGID), it runs right here with the rights that we have;
+// else in a short-lived child process, because ids are never changed in this one: they are per
+// thread in the kernel and per process in POSIX, and the rest of jprof must keep its own. The child
+// is killed at the deadline (kTimeout). Whatever `step` changes in memory is lost with the child.
+base::Result<Handed> as_identity(Identity identity, base::Deadline deadline, const Step& step);
+
+} // namespace jprof::container

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/container/process.h"
+
+#include "lib/base/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace jprof::container {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::size_t kMaxProcesses = 1U << 22; // the kernel's largest pid_max
+constexpr std::size_t kStatusBytes = 64 * 1024;
+
+// Calls `visit` for each entry of the directory until it says false. Consumes the descriptor.
+template <typename Visit>
+int for_each_entry(base::UniqueFd directory, Visit visit) {
+  struct Close {
+    void operator()(DIR* stream) const { ::closedir(stream); }
+  };
+  const std::unique_ptr<DIR, Close> stream(::fdopendir(directory.get()));
+  if (!stream) {
+    return errno;
+  }
+  (void)directory.release();
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    if (!visit(entry->d_name)) {
+      return 0;
+    }
+    errno = 0;
+  }
+  return errno;
+}
+
+base::UniqueFd open_at(int directory, const char* name, int flags) {
+  int fd;
+  do {
+    fd = ::openat(directory, name, flags | O_CLOEXEC);
+  } while (fd < 0 && errno == EINTR);
+  return base::UniqueFd(fd);
+}
+
+} // namespace
+
+base::Result<ProcRoot> ProcRoot::open(const std::string& path) {
+  base::UniqueFd directory = open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
+  if (!directory) {
+    return base::errno_failure(errno, "cannot open " + path);
+  }
+  return ProcRoot(std::move(directory));
+}
+
+base::Result<std::vector<pid_t>> ProcRoot::list_pids() const {
+  base::UniqueFd directory = open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (!directory) {
+    return base::errno_failure(errno, "cannot list processes");
+  }
+  std::vector<pid_t> pids;
+  const int error = for_each_entry(std::move(directory), [&pids](const char* name) {
+    pid_t pid = 0;
+    const char* end = name + std::strlen(name);
+    if (const auto [stop, code] = std::from_chars(name, end, pid);
+        code == std::errc() && stop == end && pid > 0) {
+      pids.push_back(pid);
+    }
+    return pids.size() < kMaxProcesses;
+  });
+  if (error != 0) {
+    return base::errno_failure(error, "cannot list processes");
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+base::Result<Process> Process::open(const ProcRoot& proc, pid_t pid) {
+  const std::string name = std::to_string(pid);
+  base::UniqueFd directory = open_at(proc.fd(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (!directory) {
+    return base::make_failure(
+        ErrorCode::kTargetNotFound, "no process " + name + " is visible here",
+        "'jprof list' shows the JVMs that are; a JVM of another container is "
+        "visible only with shareProcessNamespace or as an ephemeral container "
+        "with a target");
+  }
+  Process process(pid, std::move(directory));
+  JPROF_TRY_ASSIGN(const std::string text, process.read("stat", kStatusBytes));
+  JPROF_TRY_ASSIGN(const ProcessStat stat, parse_stat(text));
+  process.start_ticks_ = stat.start_ticks;
+  return process;
+}
+
+base::Error Process::failure(int os_errno, const std::string& name) const {
+  if (os_errno == ESRCH || (os_errno == ENOENT && !running())) {
+    return base::make_error(ErrorCode::kTargetGone,
+                            "process " + std::to_string(pid_) + " has ended");
+  }
+  return base::errno_error(os_errno, "cannot read /proc/" + std::to_string(pid_) + "/" + name);
+}
+
+bool Process::running() const {
+  const base::UniqueFd file = open_at(directory_.get(), "stat", O_RDONLY);
+  if (!file) {
+    return false;
+  }
+  const auto text = base::read_all(file.get(), kStatusBytes, "stat");
+  if (!text) {
+    return false;
+  }
+  const auto stat = parse_stat(*text);
+  return stat && stat->state != 'Z' && stat->state != 'X';
+}
+
+base::Result<base::UniqueFd> Process::open_file(const std::string& name) const {
+  base::UniqueFd file = open_at(directory_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW);
+  if (!file) {
+    return base::fail(failure(errno, name));
+  }
+  return file;
+}
+
+base::Result<std::string> Process::read(const std::string& name, std::size_t limit_bytes) const {
+  JPROF_TRY_ASSIGN(const base::UniqueFd file, open_file(name));
+  std::string text;
+  while (text.size() < limit_bytes) {
+    const std::size_t before = text.size();
+    text.resize(std::min(limit_bytes, before + 16 * 1024));
+    const ssize_t got = ::read(file.get(), text.data() + before, text.size() - before);
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno != EINTR) {
+      return base::fail(failure(errno, name));
+    }
+    if (got == 0) {
+      break;
+    }
+  }
+  return text;
+}
+
+base::Result<std::string> Process::read_link(const std::string& name) const {
+  std::string target(4096, '\0');
+  const ssize_t got = ::readlinkat(directory_.get(), name.c_str(), target.data(), target.size());
+  if (got < 0) {
+    return base::fail(failure(errno, name));
+  }
+  target.resize(static_cast<std::size_t>(got));
+  return target;
+}
+
+base::Result<ProcessStatus> Process::status() const {
+  JPROF_TRY_ASSIGN(const std::string text, read("status", kStatusBytes));
+  return parse_status(text);
+}
+
+base::Result<base::UniqueFd> Process::open_link(const std::string& name) const {
+  base::UniqueFd link = open_at(directory_.get(), name.c_str(), O_PATH);
+  if (!link) {
+    return base::fail(failure(errno, name));
+  }
+  return link;
+}
+
+base::Result<std::vector<std::string>> Process::list(const std::string& name,
+                                                     std::size_t limit) const {
+  base::UniqueFd directory = open_at(directory_.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!directory) {
+    return base::fail(failure(errno, name));
+  }
+  std::vector<std::string> names;
+  const int error = for_each_entry(std::move(directory), [&](const char* entry) {
+    if (entry[0] != '.') {
+      names.emplace_back(entry);
+    }
+    return names.size() < limit;
+  });
+  if (error != 0) {
+    return base::fail(failure(error, name));
+  }
+  return names;
+}
+
+base::Result<uid_t> Process::owner() const {
+  struct stat entry {};
+  if (::fstat(directory_.get(), &entry) != 0) {
+    return base::fail(failure(errno, ""));
+  }
+  return entry.st_uid;
+}
+
+base::Status Process::send_signal(int signal_number) const {
+  // A descriptor of /proc/PID serves as a pidfd, and opening it needs no pidfd_open, which older
+  // seccomp profiles do not know.
+  const base::UniqueFd handle = open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (!handle) {
+    return base::fail(failure(errno, "."));
+  }
+  if (::syscall(SYS_pidfd_send_signal, handle.get(), signal_number, nullptr, 0) == 0) {
+    return {};
+  }
+  // EPERM may be the seccomp profile's or the real answer: kill(2) tells.
+  if (errno == ENOSYS || errno == EPERM) {
+    if (!running()) {
+      return base::fail(failure(ESRCH, "."));
+    }
+    if (::kill(pid_, signal_number) == 0) {
+      return {};
+    }
+  }
+  const int error = errno;
+  if (error == ESRCH) {
+    return base::fail(failure(error, "."));
+  }
+  return base::fail(base::errno_error(error, "cannot signal process " + std::to_string(pid_))
+                        .with_cure("run jprof with the uid of the JVM (runAsUser)"));
+}
+
+} // namespace jprof::container

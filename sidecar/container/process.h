@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "sidecar/container/status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace jprof::container {
+
+// A /proc file system, held by descriptor. Tests give a fixture tree.
+class ProcRoot {
+ public:
+  static base::Result<ProcRoot> open(const std::string& path = "/proc");
+
+  // Every process visible, ascending.
+  base::Result<std::vector<pid_t>> list_pids() const;
+  int fd() const { return directory_.get(); }
+
+ private:
+  explicit ProcRoot(base::UniqueFd directory) : directory_(std::move(directory)) {}
+  base::UniqueFd directory_;
+};
+
+// One process, held so that its number cannot come to mean another: everything is read through a
+// descriptor of /proc/PID, which answers ESRCH once that process has ended and been reaped.
+// Movable; no function changes the process but send_signal. One thread at a time.
+class Process {
+ public:
+  // kTargetNotFound where there is no such process.
+  static base::Result<Process> open(const ProcRoot& proc, pid_t pid);
+
+  pid_t pid() const { return pid_; } // in the namespace of the ProcRoot
+  std::uint64_t start_ticks() const { return start_ticks_; }
+  // True until the process has ended: a zombie is not running.
+  bool running() const;
+
+  // The first `limit_bytes` of a file of /proc/PID ("cmdline", "task/7/comm").
+  base::Result<std::string> read(const std::string& name, std::size_t limit_bytes) const;
+  base::Result<std::string> read_link(const std::string& name) const;
+  base::Result<ProcessStatus> status() const;
+  // An O_PATH descriptor of what a magic link ("root", "cwd", "ns/mnt") stands for. A ptrace check
+  // of the kernel guards it: kPermission where it says no.
+  base::Result<base::UniqueFd> open_link(const std::string& name) const;
+  // Opens a file of /proc/PID for reading, for those who read line by line ("maps").
+  base::Result<base::UniqueFd> open_file(const std::string& name) const;
+  // Names in a directory of /proc/PID ("task"), at most `limit`.
+  base::Result<std::vector<std::string>> list(const std::string& name, std::size_t limit) const;
+  // The uid that owns /proc/PID: the effective one of a dumpable process, else 0.
+  base::Result<uid_t> owner() const;
+  // To this process and no other; kTargetGone once it has ended. Below kernel 5.1, or where a
+  // seccomp profile hides pidfd_send_signal, there is a window of microseconds between check and
+  // kill(2).
+  base::Status send_signal(int signal_number) const;
+
+ private:
+  Process(pid_t pid, base::UniqueFd directory) : pid_(pid), directory_(std::move(directory)) {}
+  base::Error failure(int os_errno, const std::string& name) const;
+
+  pid_t pid_;
+  std::uint64_t start_ticks_ = 0;
+  base::UniqueFd directory_;
+};
+
+} // namespace jprof::container

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "sidecar/container/process.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace jprof::container {
+
+// How paths are resolved below a root: kAuto is openat2(2) with RESOLVE_IN_ROOT, and the walk where
+// the kernel (< 5.6) or a seccomp profile has no openat2. The walk opens component by component,
+// O_PATH | O_NOFOLLOW, and follows symbolic links itself.
+enum class Resolver { kAuto, kWalk };
+enum class Links { kFollow, kRefuseLast };
+
+// The file system as a hostile process sees it. Every path is resolved below its root, whatever it
+// has planted: absolute links, "..", magic links. What is not a regular file is never opened for
+// reading, so no FIFO or device blocks us. Movable; any thread.
+class TargetRoot {
+ public:
+  // The root of a process, by the rights that we have now (as_target.h changes them).
+  static base::Result<TargetRoot> open(const Process& process);
+  // Takes an O_PATH directory descriptor, e.g. one that a child process handed over.
+  static TargetRoot from(base::UniqueFd root, Resolver resolver = Resolver::kAuto);
+
+  // An O_PATH descriptor of whatever stands there.
+  base::Result<base::UniqueFd> resolve(std::string_view path, Links links = Links::kFollow) const;
+  // O_PATH, and surely a directory.
+  base::Result<base::UniqueFd> open_directory(std::string_view path) const;
+  // Read-only; kInvalidData if it is no regular file.
+  base::Result<base::UniqueFd> open_regular(std::string_view path) const;
+  // At most `limit_bytes`; a longer file is kLimit.
+  base::Result<std::string> read(std::string_view path, std::size_t limit_bytes) const;
+  int fd() const { return root_.get(); }
+
+ private:
+  TargetRoot(base::UniqueFd root, Resolver resolver)
+      : root_(std::move(root)), resolver_(resolver) {}
+  base::UniqueFd root_;
+  Resolver resolver_;
+};
+
+// Opens for real what an O_PATH descriptor refers to: that file, no path is resolved again. For a
+// regular file or directory that was looked at first. Works in a non-dumpable process.
+base::Result<base::UniqueFd> reopen(int path_fd, int flags);
+// "/proc/self/fd/N": how bind(2), connect(2) and *at-less calls reach a held descriptor.
+std::string descriptor_path(int fd);
+
+} // namespace jprof::container

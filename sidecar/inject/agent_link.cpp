@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/inject/agent_link.h"
+
+#include "lib/base/deadline.h"
+#include "lib/base/encoding.h"
+#include "lib/wire/agent_options.h"
+#include "sidecar/inject/control_socket.h"
+#include "sidecar/inject/delivery.h"
+#include "sidecar/jvm/attach_client.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace jprof::inject {
+namespace {
+
+using base::Deadline;
+using base::ErrorCode;
+
+base::Error load_error(const jvm::Target& target, int code) {
+  const std::string what = "the agent could not start in " + target.name();
+  if (code == wire::kLoadBadOptions) {
+    return base::make_error(ErrorCode::kAgentFailed, what + ": it does not understand its options",
+                            "the copy that is resident may be of another version: restart the JVM");
+  }
+  if (code == wire::kLoadNoResources) {
+    return base::make_error(ErrorCode::kAgentFailed, what + ": no thread or no memory could be had",
+                            "look at the container's pids and memory limits");
+  }
+  return base::make_error(ErrorCode::kAgentFailed,
+                          what + ": Agent_OnAttach returned " + std::to_string(code));
+}
+
+base::Error not_connected(const jvm::Target& target, base::Error error) {
+  if (error.code != ErrorCode::kTimeout) {
+    return error;
+  }
+  return base::make_error(ErrorCode::kAgentFailed,
+                          "the agent was loaded into " + target.name() +
+                              " but did not connect to its socket in /tmp",
+                          "a seccomp profile of the JVM's container may forbid Unix sockets or "
+                          "threads; its log may say "
+                          "more");
+}
+
+struct StatusText {
+  wire::AgentStatus status;
+  ErrorCode code;
+  std::string_view cause;
+  std::string_view cure;
+};
+
+constexpr std::array<StatusText, 14> kStatusTexts = {{
+    {wire::AgentStatus::kBadMessage, ErrorCode::kProtocol,
+     "it did not understand the start message",
+     "restart the JVM: an older agent is resident in it"},
+    {wire::AgentStatus::kVersionMismatch, ErrorCode::kAgentFailed,
+     "it speaks another version of the protocol",
+     "restart the JVM, or use the jprof whose agent is resident in it"},
+    {wire::AgentStatus::kNoVmStructs, ErrorCode::kJvmUnsupported,
+     "the JVM does not export its own structure", "use an OpenJDK build, 8 to 25"},
+    {wire::AgentStatus::kUnsupportedJvm, ErrorCode::kJvmUnsupported, "this JVM is not supported",
+     "use an OpenJDK build, 8 to 25"},
+    {wire::AgentStatus::kBusy, ErrorCode::kBusy, "another session records this JVM",
+     "wait for it to end, or stop it"},
+    {wire::AgentStatus::kMapFailed, ErrorCode::kAgentFailed,
+     "the shared memory could not be mapped in the JVM",
+     "look at the limits on its address space and memory"},
+    {wire::AgentStatus::kSignalTaken, ErrorCode::kBusy, "another profiler owns SIGPROF in the JVM",
+     "stop the other profiler (async-profiler, JFR's CPU-time sampling)"},
+    {wire::AgentStatus::kNoTimers, ErrorCode::kAgentFailed, "not one timer could be made",
+     "raise the limit on pending signals (ulimit -i), or look at the seccomp profile"},
+    {wire::AgentStatus::kWalkerUnavailable, ErrorCode::kJvmUnsupported,
+     "the stack walker asked for does not work in this JVM", "leave --walker out"},
+    {wire::AgentStatus::kEngineUnavailable, ErrorCode::kAgentFailed,
+     "the event asked for cannot be sampled in this JVM", "use --event cpu"},
+    {wire::AgentStatus::kNoThread, ErrorCode::kAgentFailed, "no thread could be made in the JVM",
+     "look at the container's pids limit"},
+    {wire::AgentStatus::kOtherPidNamespace, ErrorCode::kAgentFailed,
+     "/proc in the JVM's container is not of its own PID namespace",
+     "mount the container's own /proc in it"},
+    {wire::AgentStatus::kVmExiting, ErrorCode::kTargetGone, "the JVM is exiting", ""},
+    {wire::AgentStatus::kRegionTooSmall, ErrorCode::kInternal, "the recording region is too small",
+     ""},
+}};
+
+} // namespace
+
+base::Error agent_error(const wire::FailedMessage& message) {
+  const std::string_view detail(message.detail, sizeof message.detail);
+  std::string said = base::printable(detail.substr(0, detail.find('\0')));
+  if (message.os_errno != 0) {
+    said += (said.empty() ? "errno " : ", errno ") + std::to_string(message.os_errno);
+  }
+  const std::string tail = said.empty() ? std::string() : " (" + said + ")";
+  for (const StatusText& row : kStatusTexts) {
+    if (static_cast<std::uint32_t>(row.status) == message.status) {
+      return base::make_error(row.code,
+                              "the agent could not begin: " + std::string(row.cause) + tail,
+                              std::string(row.cure));
+    }
+  }
+  return base::make_error(ErrorCode::kAgentFailed, "the agent could not begin: status " +
+                                                       std::to_string(message.status) + tail);
+}
+
+base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOptions& options) {
+  const auto deadline = Deadline::after(options.timeout);
+  AgentLink link;
+  JPROF_TRY_ASSIGN(ControlSocket control, ControlSocket::create(target, deadline));
+  JPROF_TRY_ASSIGN(DeliveredAgent agent, deliver_agent(target, options, deadline, link.skipped));
+  const auto loaded = jvm::load_agent(target, agent.path(), control.agent_options(), deadline);
+  agent.remove();
+  if (!loaded) {
+    return base::fail(loaded.error());
+  }
+  if (*loaded != wire::kLoadOk && *loaded != wire::kLoadHandedOver) {
+    return base::fail(load_error(target, *loaded));
+  }
+  auto accepted = control.accept(deadline);
+  control.close();
+  if (!accepted) {
+    return base::fail(not_connected(target, std::move(accepted).error()));
+  }
+  link.socket = std::move(accepted->socket);
+  link.hello = accepted->hello;
+  link.rung = agent.rung();
+  link.library = agent.path();
+  link.handed_over = *loaded == wire::kLoadHandedOver || link.hello.resident != 0;
+  return link;
+}
+
+} // namespace jprof::inject

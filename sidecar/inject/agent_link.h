@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/wire/control.h"
+#include "sidecar/jvm/target.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jprof::inject {
+
+// A volume that the JVM's container mounts read-only and the sidecar fills.
+struct SharedVolume {
+  std::string directory;        // as this process sees it
+  std::string target_directory; // as the JVM sees it; empty: the same path
+};
+
+struct AgentOptions {
+  std::string agent_file; // libjprof.so as this process sees it
+  std::optional<SharedVolume> volume = std::nullopt;
+  // Of attach, load and the agent's first message together.
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30);
+};
+
+// How the library came to the JVM (ARCHITECTURE.md, "Delivery of the agent").
+enum class Rung { kSharedVolume, kCopy };
+
+// A JVM whose agent waits for the start message. The socket is SEQPACKET, its peer is the target by
+// SO_PEERCRED and knew the nonce; all else in `hello` is the JVM's word only. Whoever holds the
+// link owns the session: closing the socket ends it.
+struct AgentLink {
+  base::UniqueFd socket;
+  wire::HelloMessage hello{}; // strings in it surely end in NUL
+  Rung rung = Rung::kCopy;
+  std::string library;              // path given to the JVM; no longer there for kCopy
+  std::vector<std::string> skipped; // why a better rung was not taken, one sentence each
+  bool handed_over = false;         // a copy that was resident before answers
+};
+
+// Makes the control socket in the target's /tmp, delivers libjprof.so, attaches, loads, accepts.
+// Nothing is left in the target's file system, whatever the outcome: socket and copy are unlinked.
+// Errors: those of jvm::open_attach_socket; kNoPlaceForAgent, kAgentLoadingDisabled, kAgentFailed,
+// kBusy as the agent's status, kProtocol; each with cause and cure.
+base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOptions& options);
+
+// Puts `agent_file` into a shared volume as libjprof.so, mode 0444, if it is not there already.
+base::Status fill_volume(const std::string& agent_file, const std::string& directory);
+
+// The sentence and cure for a Failed message of the agent (wire::AgentStatus).
+base::Error agent_error(const wire::FailedMessage& message);
+
+} // namespace jprof::inject

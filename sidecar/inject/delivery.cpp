@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/inject/delivery.h"
+
+#include "lib/base/digest.h"
+#include "lib/base/file.h"
+#include "lib/base/random.h"
+#include "sidecar/container/access.h"
+#include "sidecar/container/target_root.h"
+#include "sidecar/inject/place.h"
+
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace jprof::inject {
+namespace {
+
+using base::Deadline;
+using base::ErrorCode;
+using base::UniqueFd;
+using container::Handed;
+using container::TargetRoot;
+
+constexpr std::size_t kMaxAgentBytes = 16U << 20U;
+constexpr char kLibraryName[] = "libjprof.so";
+
+base::Result<std::string> read_agent(const std::string& path) {
+  auto bytes = base::read_file(path, kMaxAgentBytes);
+  if (!bytes) {
+    return base::fail(
+        std::move(bytes).error().with_cure("--agent names libjprof.so; in the image it is "
+                                           "/libjprof.so"));
+  }
+  if (!bytes->starts_with("\177ELF")) {
+    return base::make_failure(ErrorCode::kInvalidData, path + " is not a shared library");
+  }
+  return bytes;
+}
+
+// Empty if the JVM sees the very bytes of `agent` at `path`, else why not.
+std::string volume_problem(const TargetRoot& root, const std::string& path,
+                           const std::string& agent) {
+  const auto seen = root.read(path, kMaxAgentBytes);
+  if (!seen) {
+    return "the JVM does not see " + path + ": mount the shared volume in its container";
+  }
+  if (base::sha256(*seen) != base::sha256(agent)) {
+    return path + " as the JVM sees it is another version than ours";
+  }
+  const auto place = root.resolve(path);
+  return place ? exec_problem(place->get(), path) : place.error().message;
+}
+
+base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const TargetRoot& root,
+                                              const std::string& agent, Deadline deadline,
+                                              std::vector<std::string>& skipped) {
+  JPROF_TRY_ASSIGN(const std::string random, base::random_base32(24));
+  const std::string name = ".jprof-" + random + ".so";
+  for (const char* directory : kPlaces) {
+    auto handed =
+        container::as_identity(target.identity(), deadline, [&]() -> base::Result<Handed> {
+          JPROF_TRY_ASSIGN(UniqueFd place, root.open_directory(directory));
+          JPROF_TRY(write_copy(place.get(), directory, name, agent));
+          return Handed{std::move(place), {}};
+        });
+    if (handed) {
+      DeliveredAgent delivered(target, Rung::kCopy, std::string(directory) + "/" + name);
+      delivered.owns(std::move(handed->fd), name);
+      return delivered;
+    }
+    if (handed.error().code != ErrorCode::kNotFound) {
+      skipped.push_back("no copy in " + std::string(directory) + ": " + handed.error().message);
+    }
+  }
+  std::string reasons;
+  for (const std::string& reason : skipped) {
+    reasons += (reasons.empty() ? "" : "; ") + reason;
+  }
+  return base::make_failure(
+      ErrorCode::kNoPlaceForAgent,
+      "no place in the file system of " + target.name() +
+          " from which it could load the agent: " + reasons,
+      "mount an emptyDir at /tmp of the JVM's container, or share a volume that holds libjprof.so");
+}
+
+} // namespace
+
+DeliveredAgent::DeliveredAgent(DeliveredAgent&& other) noexcept
+    : target_(other.target_), rung_(other.rung_), path_(std::move(other.path_)),
+      directory_(std::move(other.directory_)), name_(std::exchange(other.name_, {})) {}
+
+DeliveredAgent::~DeliveredAgent() {
+  remove();
+}
+
+void DeliveredAgent::owns(UniqueFd directory, std::string name) {
+  directory_ = std::move(directory);
+  name_ = std::move(name);
+}
+
+void DeliveredAgent::remove() {
+  if (name_.empty()) {
+    return;
+  }
+  const std::string name = std::exchange(name_, {});
+  (void)container::as_identity(target_->identity(), Deadline::after(std::chrono::seconds(5)),
+                               [&]() -> base::Result<Handed> {
+                                 ::unlinkat(directory_.get(), name.c_str(), 0);
+                                 return Handed{};
+                               });
+  directory_.reset();
+}
+
+base::Result<DeliveredAgent> deliver_agent(const jvm::Target& target, const AgentOptions& options,
+                                           Deadline deadline, std::vector<std::string>& skipped) {
+  JPROF_TRY_ASSIGN(const std::string agent, read_agent(options.agent_file));
+  JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
+  if (options.volume) {
+    const std::string& directory = options.volume->target_directory.empty()
+                                       ? options.volume->directory
+                                       : options.volume->target_directory;
+    const std::string path = directory + "/" + kLibraryName;
+    const std::string problem = volume_problem(root, path, agent);
+    if (problem.empty()) {
+      return DeliveredAgent(target, Rung::kSharedVolume, path);
+    }
+    skipped.push_back("shared volume: " + problem);
+  } else {
+    skipped.emplace_back("shared volume: none is configured");
+  }
+  return copy_into_target(target, root, agent, deadline, skipped);
+}
+
+base::Status fill_volume(const std::string& agent_file, const std::string& directory) {
+  JPROF_TRY_ASSIGN(const std::string agent, read_agent(agent_file));
+  const std::string path = directory + "/" + kLibraryName;
+  const auto there = base::read_file(path, kMaxAgentBytes);
+  if (there && *there == agent) {
+    return {};
+  }
+  return base::write_file_atomically(path, agent, 0444);
+}
+
+} // namespace jprof::inject

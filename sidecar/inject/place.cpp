@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/inject/place.h"
+
+#include "lib/base/file.h"
+#include "lib/base/unique_fd.h"
+#include "sidecar/container/target_root.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace jprof::inject {
+namespace {
+
+using base::ErrorCode;
+using base::UniqueFd;
+
+constexpr std::uint64_t kRoomFactor = 4;
+
+base::Status check_room(int directory, std::size_t bytes) {
+  struct statvfs system {};
+  if (::fstatvfs(directory, &system) != 0) {
+    return base::errno_failure(errno, "its file system cannot be looked at");
+  }
+  if ((system.f_flag & ST_RDONLY) != 0) {
+    return base::make_failure(ErrorCode::kNoPlaceForAgent, "it is read-only");
+  }
+  if ((system.f_flag & ST_NOEXEC) != 0) {
+    return base::make_failure(ErrorCode::kNoPlaceForAgent, "it is mounted noexec");
+  }
+  const std::uint64_t room = std::uint64_t{system.f_bavail} * system.f_frsize;
+  const bool limited = system.f_blocks != 0; // a tmpfs without a size says 0
+  if (limited && room < bytes * kRoomFactor) {
+    return base::make_failure(ErrorCode::kNoPlaceForAgent,
+                              "it has only " + std::to_string(room) + " bytes free");
+  }
+  if (system.f_files != 0 && system.f_favail == 0) {
+    return base::make_failure(ErrorCode::kNoPlaceForAgent, "it has no inode free");
+  }
+  return {};
+}
+
+// Asks the kernel for what the JVM's loader will ask: neither flag nor mode tells all (security
+// modules).
+base::Status check_mapping(int directory, const std::string& name) {
+  const UniqueFd file(
+      ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat entry {};
+  if (!file || ::fstat(file.get(), &entry) != 0 || !S_ISREG(entry.st_mode) || entry.st_nlink != 1) {
+    return base::make_failure(ErrorCode::kNoPlaceForAgent, "somebody changed the copy");
+  }
+  void* mapping = ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
+  if (mapping == MAP_FAILED) {
+    return base::make_failure(ErrorCode::kNoPlaceForAgent,
+                              std::string("code cannot be mapped from it: ") +
+                                  std::strerror(errno));
+  }
+  ::munmap(mapping, 4096);
+  return {};
+}
+
+} // namespace
+
+std::string exec_problem(int fd, const std::string& path) {
+  struct statvfs system {};
+  if (::fstatvfs(fd, &system) == 0 && (system.f_flag & ST_NOEXEC) != 0) {
+    return path + " is on a file system that is mounted noexec";
+  }
+  return {};
+}
+
+base::Status write_copy(int directory_fd, const char* directory, const std::string& name,
+                        std::string_view bytes) {
+  JPROF_TRY(check_room(directory_fd, bytes.size()));
+  UniqueFd file(::openat(directory_fd, name.c_str(),
+                         O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0400));
+  if (!file) {
+    return base::make_failure(ErrorCode::kNoPlaceForAgent,
+                              std::string("it cannot be written (") + std::strerror(errno) + ")");
+  }
+  base::Status done = base::write_all(file.get(), bytes, std::string(directory) + "/" + name);
+  if (done && ::fchmod(file.get(), 0444) != 0) {
+    done = base::errno_failure(errno, "cannot set the mode of the copy");
+  }
+  file.reset(); // a library that is open for writing may not be executed
+  if (done) {
+    done = check_mapping(directory_fd, name);
+  }
+  if (!done) {
+    ::unlinkat(directory_fd, name.c_str(), 0);
+  }
+  return done;
+}
+
+} // namespace jprof::inject

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace jprof::inject {
+
+// Directories of a target in which a copy of the agent may lie, in order. Constants: nothing of the
+// target's environment or properties has a say.
+inline constexpr std::array<const char*, 5> kPlaces = {"/tmp", "/var/tmp", "/dev/shm", "/run",
+                                                       "/var/run"};
+
+// Writes `bytes` as `name` into the held directory: a new file, mode 0444, complete and executable
+// by mapping, or none at all. Refuses where it would take more than a quarter of the free room: the
+// file system is the application's. `directory` is for messages.
+base::Status write_copy(int directory_fd, const char* directory, const std::string& name,
+                        std::string_view bytes);
+
+// Why code cannot be mapped from the file or directory behind this descriptor (noexec); empty if it
+// can.
+std::string exec_problem(int fd, const std::string& path);
+
+} // namespace jprof::inject

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/jvm/attach_client.h"
+
+#include "sidecar/jvm/attach_socket.h"
+
+#include <array>
+#include <cerrno>
+#include <poll.h>
+#include <string>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace jprof::jvm {
+namespace {
+
+using base::Deadline;
+using base::ErrorCode;
+
+base::Status wait_for(int socket, short events, Deadline deadline) {
+  for (;;) {
+    pollfd wait{socket, events, 0};
+    const int ready = ::poll(&wait, 1, deadline.poll_milliseconds());
+    if (ready > 0) {
+      return {};
+    }
+    if (ready < 0 && errno != EINTR) {
+      return base::errno_failure(errno, "cannot wait for the JVM");
+    }
+    if (deadline.expired()) {
+      return base::make_failure(ErrorCode::kTimeout, "the JVM did not answer in time",
+                                "it may be in a long pause, stopped or short of CPU; a longer "
+                                "--timeout helps with the first");
+    }
+  }
+}
+
+// True if it was sent; false if the JVM closed: what it said before is still to be read.
+base::Result<bool> send_request(int socket, std::string_view request, Deadline deadline) {
+  while (!request.empty()) {
+    const ssize_t sent =
+        ::send(socket, request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      request.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      JPROF_TRY(wait_for(socket, POLLOUT, deadline));
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      return false;
+    } else if (errno != EINTR) {
+      return base::errno_failure(errno, "cannot send to the JVM");
+    }
+  }
+  return true;
+}
+
+// Gives the text after the result line to its taker, each byte once.
+class TextFeed {
+ public:
+  explicit TextFeed(const AttachLimits& limits) : limits_(limits) {}
+
+  void offer(std::string_view answer) {
+    if (begin_ == 0) {
+      const auto line = answer.find('\n');
+      if (line == std::string_view::npos) {
+        return;
+      }
+      begin_ = line + 1;
+    }
+    if (limits_.on_text && answer.size() > begin_) {
+      limits_.on_text(answer.substr(begin_));
+      begin_ = answer.size();
+    }
+  }
+
+ private:
+  const AttachLimits& limits_;
+  std::size_t begin_ = 0;
+};
+
+base::Result<int> probe_version(const Target& target, Deadline deadline) {
+  JPROF_TRY_ASSIGN(const std::string request, encode_version_1({"getversion", {"options"}}));
+  JPROF_TRY_ASSIGN(const base::UniqueFd socket, open_attach_socket(target, deadline));
+  const auto reply = exchange(socket.get(), request, deadline, {});
+  return reply ? supported_version(*reply) : 1;
+}
+
+} // namespace
+
+base::Result<AttachReply> exchange(int socket, std::string_view request, Deadline deadline,
+                                   const AttachLimits& limits) {
+  JPROF_TRY(send_request(socket, request, deadline));
+  std::string answer;
+  TextFeed feed(limits);
+  std::array<char, 16 * 1024> buffer{};
+  for (;;) {
+    const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN) {
+      JPROF_TRY(wait_for(socket, POLLIN, deadline));
+      continue;
+    }
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0 && errno != ECONNRESET) {
+      return base::errno_failure(errno, "cannot read the JVM's answer");
+    }
+    if (got <= 0) {
+      return parse_reply(answer);
+    }
+    answer.append(buffer.data(), static_cast<std::size_t>(got));
+    if (answer.size() > limits.answer_bytes) {
+      return base::make_failure(ErrorCode::kLimit, "the JVM's answer is longer than " +
+                                                       std::to_string(limits.answer_bytes) +
+                                                       " bytes");
+    }
+    feed.offer(answer);
+    if (deadline.expired()) { // a server that sends without end must not hold us
+      return base::make_failure(ErrorCode::kTimeout, "the JVM's answer did not end in time");
+    }
+  }
+}
+
+base::Result<AttachReply> run_command(const Target& target, const AttachCommand& command,
+                                      Deadline deadline, const AttachLimits& limits) {
+  int version = 1;
+  if (!fits_version_1(command)) {
+    JPROF_TRY_ASSIGN(version, probe_version(target, deadline));
+  }
+  JPROF_TRY_ASSIGN(const std::string request,
+                   version == 2 ? encode_version_2(command) : encode_version_1(command));
+  JPROF_TRY_ASSIGN(const base::UniqueFd socket, open_attach_socket(target, deadline));
+  return exchange(socket.get(), request, deadline, limits);
+}
+
+base::Result<int> load_agent(const Target& target, const std::string& path,
+                             const std::string& options, Deadline deadline) {
+  JPROF_TRY_ASSIGN(const AttachReply reply,
+                   run_command(target, {"load", {path, "true", options}}, deadline));
+  return interpret_load(reply);
+}
+
+} // namespace jprof::jvm

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/deadline.h"
+#include "lib/base/result.h"
+#include "sidecar/jvm/attach_protocol.h"
+#include "sidecar/jvm/target.h"
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+namespace jprof::jvm {
+
+struct AttachLimits {
+  std::size_t answer_bytes = 16U << 20U; // a longer answer is cut off with kLimit
+  // Called with each piece of the answer's text as it comes (after the result line); may be empty.
+  std::function<void(std::string_view)> on_text;
+};
+
+// Sends one command to the JVM and reads the answer to its end: attach, request, answer within one
+// deadline. Version 2 of the protocol is used where the arguments need it and the JVM speaks it.
+base::Result<AttachReply> run_command(const Target& target, const AttachCommand& command,
+                                      base::Deadline deadline, const AttachLimits& limits = {});
+
+// Loads a native agent: what its Agent_OnAttach returned. `path` is as the JVM sees it, absolute.
+base::Result<int> load_agent(const Target& target, const std::string& path,
+                             const std::string& options, base::Deadline deadline);
+
+// The exchange itself on a connected socket (also of a scripted server in tests).
+base::Result<AttachReply> exchange(int socket, std::string_view request, base::Deadline deadline,
+                                   const AttachLimits& limits);
+
+} // namespace jprof::jvm

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/jvm/attach_socket.h"
+
+#include "sidecar/container/access.h"
+#include "sidecar/container/target_root.h"
+#include "sidecar/jvm/attach_trigger.h"
+#include "sidecar/jvm/jvm_flags.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <thread>
+#include <unistd.h>
+
+namespace jprof::jvm {
+namespace {
+
+using base::Deadline;
+using base::ErrorCode;
+using base::UniqueFd;
+using container::TargetRoot;
+using std::chrono::microseconds;
+
+// A JVM answers SIGQUIT within a millisecond; the waits grow for one that is short of CPU.
+constexpr microseconds kFirstWait{100};
+constexpr microseconds kLongestWait{20000};
+
+base::Error failed(const Target& target, const std::string& cause, const std::string& cure) {
+  return base::make_error(ErrorCode::kAttachFailed,
+                          "cannot attach to " + target.name() + ": " + cause, cure);
+}
+
+// What stands at the socket's path: a connection, nothing usable yet (`why` says what), or an
+// error.
+struct Attempt {
+  UniqueFd connection;
+  std::string why = "it did not open its attach socket";
+};
+
+base::Status finish_connect(int socket, Deadline deadline) {
+  pollfd wait{socket, POLLOUT, 0};
+  while (::poll(&wait, 1, deadline.poll_milliseconds()) <= 0) {
+    if (deadline.expired()) {
+      return base::make_failure(ErrorCode::kTimeout, "the JVM's attach socket does not accept");
+    }
+  }
+  int error = 0;
+  socklen_t size = sizeof error;
+  ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error == 0 ? base::Status() : base::errno_failure(error, "cannot connect");
+}
+
+// connect(2) gives EAGAIN, at once, while the listener's queue is full.
+int connect_to(int socket, const sockaddr_un& address, Deadline deadline) {
+  for (microseconds wait = kFirstWait;; wait = std::min(wait * 2, kLongestWait)) {
+    if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+      return 0;
+    }
+    if (errno == EINPROGRESS) {
+      return finish_connect(socket, deadline) ? 0 : ETIMEDOUT;
+    }
+    if ((errno != EAGAIN && errno != EINTR) || deadline.expired()) {
+      return errno;
+    }
+    std::this_thread::sleep_for(wait);
+  }
+}
+
+std::string peer_problem(int socket, const Target& target) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return "who listens on its attach socket cannot be told";
+  }
+  if (peer.pid != target.pid() || peer.uid != target.status.effective_uid) {
+    return "its attach socket is held by pid " + std::to_string(peer.pid) + " of uid " +
+           std::to_string(peer.uid);
+  }
+  return {};
+}
+
+Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadline) {
+  Attempt attempt;
+  const std::string path = "/tmp/.java_pid" + std::to_string(target.innermost_pid());
+  const auto found = root.resolve(path, container::Links::kRefuseLast);
+  if (!found) {
+    return attempt;
+  }
+  struct stat entry {};
+  if (::fstat(found->get(), &entry) != 0 || !S_ISSOCK(entry.st_mode)) {
+    attempt.why = path + " is not a socket";
+    return attempt;
+  }
+  if (entry.st_uid != target.status.effective_uid) {
+    attempt.why = path + " belongs to uid " + std::to_string(entry.st_uid);
+    return attempt;
+  }
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string held = container::descriptor_path(found->get());
+  std::memcpy(address.sun_path, held.c_str(), held.size() + 1);
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int error = connect_to(socket.get(), address, deadline);
+  if (error != 0) {
+    attempt.why = path + ": " + std::strerror(error);
+    return attempt;
+  }
+  attempt.why = peer_problem(socket.get(), target);
+  if (attempt.why.empty()) {
+    attempt.connection = std::move(socket);
+  }
+  return attempt;
+}
+
+// The status of now, not of discovery: it decides whether SIGQUIT is a question or death.
+base::Result<container::ProcessStatus> check_running(const Target& target) {
+  JPROF_TRY_ASSIGN(container::ProcessStatus now, target.process.status());
+  if (now.state == 'Z' || now.state == 'X') {
+    return base::make_failure(ErrorCode::kTargetGone, target.name() + " has ended");
+  }
+  if (now.state == 'T' || now.state == 't') {
+    return base::fail(failed(target, now.state == 'T' ? "it is stopped" : "a debugger holds it",
+                             "let it run (kill -CONT) and try again"));
+  }
+  return now;
+}
+
+base::Error deaf(const Target& target) {
+  return failed(target, "it does not catch SIGQUIT now, so asking would kill it",
+                "it is starting or ending: try again in a second");
+}
+
+// Everything that makes SIGQUIT useless or deadly.
+base::Status check_before_signal(const Target& target) {
+  JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
+  const JvmFlags flags = read_flags(target);
+  if (flags.attach_disabled) {
+    return base::make_failure(ErrorCode::kAttachDisabled,
+                              target.name() + " refuses to be attached to",
+                              "remove -XX:+DisableAttachMechanism from the JVM's options");
+  }
+  // With -Xrs a JVM opens its socket by itself at the end of its start (AttachListener::
+  // init_at_startup), and never catches SIGQUIT.
+  if (!now.catches(SIGQUIT) && flags.signals_reduced) {
+    return base::fail(failed(target, "it runs with -Xrs and its attach socket is not there",
+                             "if it is starting, try again in a second; if its socket in /tmp was "
+                             "deleted, restart it without -Xrs"));
+  }
+  return now.catches(SIGQUIT) ? base::Status() : base::fail(deaf(target));
+}
+
+// The last look before the signal: all else took time.
+base::Status signal(const Target& target) {
+  JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
+  return now.catches(SIGQUIT) ? target.process.send_signal(SIGQUIT) : base::fail(deaf(target));
+}
+
+base::Error timed_out(const Target& target, const std::string& why) {
+  const auto status = target.process.status();
+  if (!status || !target.process.running()) {
+    return base::make_error(ErrorCode::kTargetGone,
+                            target.name() + " ended while it was asked to attach");
+  }
+  return base::make_error(ErrorCode::kTimeout,
+                          target.name() + " did not answer the request to attach: " + why,
+                          "a JVM in a long pause or short of CPU needs a longer --timeout; one "
+                          "whose socket in /tmp was "
+                          "deleted (JDK 8) must be restarted");
+}
+
+base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& target,
+                                       Deadline deadline) {
+  microseconds wait = kFirstWait;
+  for (;;) {
+    Attempt attempt = try_connect(root, target, deadline);
+    if (attempt.connection) {
+      return std::move(attempt.connection);
+    }
+    if (deadline.expired() || !target.process.running()) {
+      return base::fail(timed_out(target, attempt.why));
+    }
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(wait, deadline.remaining()));
+    wait = std::min(wait * 3 / 2, kLongestWait);
+  }
+}
+
+base::Result<UniqueFd> handshake(const Target& target, Deadline deadline) {
+  auto opened = TargetRoot::open(target.process);
+  if (!opened) {
+    return base::fail(opened.error().code == ErrorCode::kPermission
+                          ? container::access_error(target.process)
+                          : std::move(opened).error());
+  }
+  const TargetRoot root = std::move(*opened);
+  Attempt attempt = try_connect(root, target, deadline);
+  if (attempt.connection) {
+    return std::move(attempt.connection);
+  }
+  JPROF_TRY(check_before_signal(target));
+  JPROF_TRY_ASSIGN(const AttachTrigger trigger, AttachTrigger::create(root, target));
+  JPROF_TRY(signal(target));
+  return wait_for_socket(root, target, deadline);
+}
+
+} // namespace
+
+base::Result<UniqueFd> open_attach_socket(const Target& target, Deadline deadline) {
+  if (target.vm.vm != container::Vm::kHotSpot) {
+    return base::make_failure(ErrorCode::kJvmUnsupported, target.name() + " is not a HotSpot JVM",
+                              "jprof profiles OpenJDK and its distributions, 8 to 25");
+  }
+  auto handed =
+      container::as_identity(target.identity(), deadline, [&]() -> base::Result<container::Handed> {
+        JPROF_TRY_ASSIGN(UniqueFd connection, handshake(target, deadline));
+        return container::Handed{std::move(connection), {}};
+      });
+  if (!handed) {
+    return base::fail(std::move(handed).error());
+  }
+  return std::move(handed->fd);
+}
+
+} // namespace jprof::jvm

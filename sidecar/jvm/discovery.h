@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "sidecar/jvm/target.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jprof::jvm {
+
+// What was found at one PID. A JVM is a process that has libjvm (or OpenJ9's library) mapped
+// executable, under whatever launcher; where we may not see the mappings, the threads' names, which
+// are open to everyone, still tell that it probably is one.
+struct Candidate {
+  Target target;
+  bool probable = false;             // by its threads' names only
+  std::optional<base::Error> denied; // why its mappings are closed to us
+};
+
+// Every JVM visible, ascending by PID. Processes that end meanwhile are left out.
+base::Result<std::vector<Candidate>> find_jvms(const container::ProcRoot& proc);
+base::Result<std::vector<Candidate>> find_jvms();
+
+// The JVM `pid` (as we see it), or the only one there is. kTargetNotFound, kNotAJvm, kTargetGone,
+// kIdentityMismatch, or kSeveralTargets, which names the candidates.
+base::Result<Target> find_one_jvm(const container::ProcRoot& proc, std::optional<pid_t> pid);
+base::Result<Target> find_one_jvm(std::optional<pid_t> pid = std::nullopt);
+
+// One process looked at, as `find_jvms` does: nothing if it is no JVM.
+base::Result<std::optional<Candidate>> look_at(const container::ProcRoot& proc, pid_t pid);
+
+} // namespace jprof::jvm

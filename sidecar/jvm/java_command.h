@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jprof::jvm {
+
+// A JVM's command line taken apart as its launcher does (JDK's java(1)). All bytes are the
+// target's: print through base::printable.
+struct JavaCommand {
+  std::vector<std::string> vm_options; // before the main class, without class and module paths
+  std::string main;                    // class, jar file or module/class; empty if not seen
+};
+
+// `cmdline` is /proc/PID/cmdline: words that end in NUL, possibly cut. Words before the first one
+// that is called "java" are a launcher's (an explicit dynamic loader, qemu); without such a word
+// the whole is a program that embeds a JVM, and main is its first word's file name.
+JavaCommand parse_java_command(std::string_view cmdline);
+
+// Flags that decide whether we can attach. Where a flag is given twice, the last one wins.
+struct JvmFlags {
+  bool attach_disabled = false;       // -XX:+DisableAttachMechanism
+  bool signals_reduced = false;       // -Xrs, -XX:+ReduceSignalUsage
+  bool attach_listener_early = false; // -XX:+StartAttachListener
+  bool agents_disabled = false;       // -XX:-EnableDynamicAgentLoading
+};
+void apply_options(const std::vector<std::string>& options, JvmFlags& flags);
+// The words of JAVA_TOOL_OPTIONS and its like: separated by white space, single or double quoted.
+std::vector<std::string> split_options(std::string_view text);
+
+} // namespace jprof::jvm

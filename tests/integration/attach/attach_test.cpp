@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Attaching to real JVMs of every release in scripts/parts, by our own client.
+#include "sidecar/inject/agent_link.h"
+#include "sidecar/jvm/attach_client.h"
+#include "sidecar/jvm/discovery.h"
+#include "tests/support/jvm_process.h"
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+
+namespace jprof {
+namespace {
+
+using base::Deadline;
+using base::ErrorCode;
+using std::chrono::seconds;
+
+constexpr const char* kRunAs = "65534:65534";
+
+std::size_t leftovers() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/tmp")) {
+    const std::string name = entry.path().filename();
+    count += name.starts_with(".attach_pid") || name.starts_with(".jprof-") ? 1U : 0U;
+  }
+  return count;
+}
+
+class RealJvm : public ::testing::TestWithParam<const char*> {
+ protected:
+  // Starts the JVM and finds it; false where the part is missing.
+  bool start(std::vector<std::string> options = {}, std::string run_as = {}) {
+    testing::JvmOptions jvm;
+    jvm.part = GetParam();
+    jvm.options = std::move(options);
+    jvm.run_as = std::move(run_as);
+    process_ = testing::start_ready_jvm(jvm);
+    return process_ != nullptr;
+  }
+  base::Result<jvm::Target> find() { return jvm::find_one_jvm(process_->pid()); }
+
+  std::unique_ptr<testing::ChildProcess> process_;
+};
+
+#define START_OR_SKIP(...)                                                                         \
+  if (!start(__VA_ARGS__)) {                                                                       \
+    GTEST_SKIP() << "scripts/parts " << GetParam() << " has not been run";                         \
+  }
+
+TEST_P(RealJvm, AnswersACommandByTheProtocol) {
+  START_OR_SKIP();
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+
+  const auto reply = jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(20)));
+
+  ASSERT_TRUE(reply) << reply.error().text();
+  EXPECT_EQ(reply->code, 0);
+  EXPECT_NE(reply->text.find("java.version="), std::string::npos);
+  EXPECT_EQ(leftovers(), 0U);
+}
+
+TEST_P(RealJvm, OfAnotherUserAnswersRoot) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "needs root";
+  }
+  START_OR_SKIP({}, kRunAs);
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+
+  const auto reply = jvm::run_command(*target, {"threaddump", {}}, Deadline::after(seconds(20)));
+
+  ASSERT_TRUE(reply) << reply.error().text();
+  EXPECT_NE(reply->text.find("\"main\""), std::string::npos);
+  EXPECT_EQ(::geteuid(), 0U);
+}
+
+TEST_P(RealJvm, LoadsTheAgentAndIsConnected) {
+  START_OR_SKIP();
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+
+  const auto link = inject::connect_agent(*target, {.agent_file = JPROF_PROBE_AGENT});
+
+  ASSERT_TRUE(link) << link.error().text();
+  EXPECT_STREQ(link->hello.agent_version, "probe");
+  EXPECT_EQ(link->hello.pid, static_cast<std::uint32_t>(target->innermost_pid()));
+  EXPECT_EQ(link->rung, inject::Rung::kCopy);
+  EXPECT_EQ(leftovers(), 0U);
+}
+
+TEST_P(RealJvm, TellsWhatTheAgentReturned) {
+  START_OR_SKIP();
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+
+  const auto code =
+      jvm::load_agent(*target, JPROF_PROBE_AGENT, "return=110", Deadline::after(seconds(20)));
+  const auto missing = jvm::load_agent(*target, "/nope.so", "", Deadline::after(seconds(20)));
+
+  ASSERT_TRUE(code) << code.error().text();
+  EXPECT_EQ(*code, 110);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kAgentFailed);
+}
+
+TEST_P(RealJvm, ThatForbidsAttachingIsNotSignalled) {
+  START_OR_SKIP({"-XX:+DisableAttachMechanism"});
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+
+  const auto reply = jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(2)));
+
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, ErrorCode::kAttachDisabled);
+  EXPECT_FALSE(process_->read_line(std::chrono::milliseconds(300))); // no thread dump
+  EXPECT_TRUE(target->process.running());
+}
+
+TEST_P(RealJvm, WithReducedSignalsAnswersWithoutASignal) {
+  START_OR_SKIP({"-Xrs"});
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+  ASSERT_FALSE(target->process.status()->catches(SIGQUIT)); // it would die of one
+
+  const auto reply = jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(20)));
+
+  ASSERT_TRUE(reply) << reply.error().text();
+  EXPECT_TRUE(target->process.running());
+}
+
+TEST_P(RealJvm, WithReducedSignalsAndNoSocketSurvives) {
+  START_OR_SKIP({"-Xrs"});
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+  ASSERT_TRUE(jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(20))));
+  std::filesystem::remove("/tmp/.java_pid" + std::to_string(process_->pid()));
+
+  const auto reply = jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(2)));
+
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, ErrorCode::kAttachFailed);
+  EXPECT_TRUE(target->process.running());
+}
+
+TEST_P(RealJvm, ThatIsStoppedIsToldAtOnce) {
+  START_OR_SKIP();
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+  ASSERT_EQ(::kill(process_->pid(), SIGSTOP), 0);
+  while (target->process.status()->state != 'T') {
+    ::usleep(1000);
+  }
+
+  const auto reply = jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(5)));
+
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, ErrorCode::kAttachFailed);
+  EXPECT_NE(reply.error().message.find("stopped"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Release, RealJvm,
+                         ::testing::Values("jdk-8", "jdk-11", "jdk-17", "jdk-21", "jdk-25",
+                                           "jdk-17-musl"),
+                         [](const auto& release) {
+                           std::string name = release.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+} // namespace
+} // namespace jprof
