@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
 #

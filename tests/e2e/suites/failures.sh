@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2154
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
 #
