@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/formats/format_writer.h"
+
+#include "lib/page/page_writer.h"
+#include "lib/profile/recording_writer.h"
+#include "lib/render/collapsed_writer.h"
+
+namespace jprof::formats {
+
+base::Result<std::string> write_as(const profile::Profile& profile, Format format,
+                                   const WriteOptions& options) {
+  switch (format) {
+  case Format::kRecording:
+    return profile::encode_recording(profile);
+  case Format::kCollapsed:
+    return render::write_collapsed(profile);
+  case Format::kPage:
+    return page::write_page(profile, {.title = options.title});
+  }
+  return base::make_failure(base::ErrorCode::kInternal, "a format without a writer");
+}
+
+} // namespace jprof::formats

@@ -1,0 +1,458 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The page: one state, one result of the pipeline, and the views that show it.
+import { Chrome } from './chrome.js';
+import { Colours } from './colours.js';
+import { Commands } from './commands.js';
+import { jointSource, singleSource, warnings } from './compare.js';
+import { Details } from './details.js';
+import { h } from './dom.js';
+import { readOther } from './intake.js';
+import { bindKeys } from './keys.js';
+import { startOf } from './layout.js';
+import { outermostPlaces } from './merged.js';
+import { clip, hashText, visible } from './names.js';
+import { formatCount, formatShare, formatWeight, plural } from './numbers.js';
+import { Outline } from './outline.js';
+import { Pipeline } from './pipeline.js';
+import { TreeView } from './rows.js';
+import { SearchBox } from './searchbox.js';
+import { printedTable } from './share.js';
+import { Undo, findPath, pathHash, readFragment, writeFragment } from './state.js';
+import { Strip } from './strip.js';
+import { TableView } from './table.js';
+import { Theme } from './theme.js';
+import { ThreadPanel } from './threads.js';
+import { CallersView, GraphView, SandwichView } from './views.js';
+
+// Changes of these need a new result; the rest only a new drawing.
+const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split'];
+const FILTER_FIELDS = [...DATA_FIELDS];
+
+export class App extends Commands {
+  constructor(shadow, captures) {
+    super();
+    this.shadow = shadow;
+    this.captures = captures;
+    this.state = readFragment(location.hash.slice(1));
+    this.undo = new Undo();
+    this.selected = { name: -1, node: -1, run: null };
+    this.hits = null;
+    this.listener = {
+      select: (view, node, run) => this.select(view, node, run),
+      zoom: (view, node) => this.zoomInto(view, node),
+      hover: (view, hit, event) => this.details.hover(view, hit, event),
+      moved: (view) => this.moved(view),
+      drawn: () => {},
+      settled: (view) => this.settled(view),
+    };
+    this.theme = new Theme(() => this.render());
+    this.setSource(captures.length === 2 ? jointSource(captures[0], captures[1]) : singleSource(captures[0]));
+    this.build();
+    this.searchBox.adopt(this.state.query);
+    this.recompute();
+    this.adoptLink();
+    this.render();
+    bindKeys(this);
+    addEventListener('popstate', () => this.adoptFragment());
+    addEventListener('beforeprint', () => this.preparePrint());
+    addEventListener('afterprint', () => this.endPrint());
+  }
+
+  get dark() {
+    return this.theme.dark && !this.printing;
+  }
+
+  setTheme(choice) {
+    this.theme.choose(choice);
+  }
+
+  setSource(source) {
+    this.source = source;
+    this.pipeline = new Pipeline(source);
+    this.colours = new Colours(this.pipeline.names);
+    this.nameHashes = null;
+    this.result = null;
+  }
+
+  get meta() {
+    return this.source.sides[this.source.sides.length - 1].meta;
+  }
+
+  get title() {
+    const [a, b] = this.source.sides;
+    return b ? `${b.meta.title || 'new'} compared with ${a.meta.title || 'base'}` : this.meta.title || 'capture';
+  }
+
+  get unit() {
+    return this.meta.unit || '';
+  }
+
+  build() {
+    this.rowHeight = matchMedia('(pointer: coarse)').matches || innerWidth < 500 ? 24 : 20;
+    this.searchBox = new SearchBox(this);
+    this.chrome = new Chrome(this);
+    this.details = new Details(this);
+    this.strip = new Strip(this);
+    this.panel = new ThreadPanel(this);
+    this.outline = new Outline(this);
+    this.views = {};
+    for (const View of [GraphView, CallersView, SandwichView, TableView, TreeView]) {
+      const view = new View(this);
+      this.views[view.id] = view;
+    }
+    this.printed = h('div', { class: 'printed', 'aria-hidden': 'true' });
+    this.stage = h('main', { class: 'stage' }, ...Object.values(this.views).map((view) => view.element), this.panel.element);
+    const { chrome } = this;
+    this.root = h('div', { class: 'page' }, chrome.header, chrome.warning, chrome.toolbar, chrome.chips, this.strip.element, this.outline.element, this.stage, this.details.element, this.printed, this.outline.status, this.details.tip, chrome.help);
+    this.shadow.append(this.root);
+  }
+
+  // ---- results ----
+
+  recompute() {
+    this.result = this.pipeline.run(this.state);
+    this.partial = Boolean(this.state.range || this.state.threads || this.state.states || this.state.chips.length);
+    this.totalsCache = new Map();
+    const names = this.pipeline.names;
+    this.colours.names = names;
+    if (!this.nameHashes || this.nameHashes.length !== names.length) this.nameHashes = Uint32Array.from(names, hashText);
+    this.findSelected();
+  }
+
+  // The measure that is drawn: the new side, or the base when its shape was asked for.
+  get shown() {
+    const { measures } = this.result;
+    return this.result.comparing && this.state.baseShape ? measures[0] : measures[measures.length - 1];
+  }
+
+  get rootName() {
+    return this.result.comparing ? (this.state.baseShape ? 'all of the base' : 'all') : 'all';
+  }
+
+  pathOf(node) {
+    return pathHash(this.result.tree, this.pipeline.names, node, hashText);
+  }
+
+  // After a reshape the selected node is found again by its path, or only the method stays selected.
+  findSelected() {
+    const { state, selected, result } = this;
+    if (state.path) selected.node = findPath(result.tree, this.nameHashes, state.path);
+    else selected.node = -1;
+    if (selected.node > 0) selected.name = result.tree.name[selected.node];
+    else if (state.method) selected.name = this.nameHashes.indexOf(parseInt(state.method, 36));
+  }
+
+  findZoom() {
+    const { graph } = this.views;
+    const node = this.state.zoom ? findPath(this.result.tree, this.nameHashes, this.state.zoom) : 0;
+    graph.anchored = Math.max(0, node);
+    if (node < 0) this.outline.say('The place that this link shows is not in this capture');
+    return node >= 0;
+  }
+
+  adoptLink() {
+    if (this.state.chips.length || this.state.query || this.state.zoom || this.state.path) {
+      if (!this.findZoom()) this.state.zoom = '';
+    }
+    this.pendingPart = this.state.part;
+  }
+
+  adoptFragment() {
+    const before = this.rememberFilters();
+    this.state = readFragment(location.hash.slice(1));
+    if (this.rememberFilters() !== before) this.recompute();
+    else this.findSelected();
+    this.findZoom();
+    this.pendingPart = this.state.part;
+    this.render();
+  }
+
+  // history: push (a step that Back undoes), replace, or nothing.
+  update(patch, history = 'push') {
+    const before = this.rememberFilters();
+    const data = DATA_FIELDS.some((field) => field in patch);
+    Object.assign(this.state, patch);
+    if (FILTER_FIELDS.some((field) => field in patch) && this.rememberFilters() !== before) this.undo.remember(before);
+    this.afterChange(data, history);
+  }
+
+  apply(filters, history) {
+    Object.assign(this.state, filters);
+    this.afterChange(true, history);
+  }
+
+  afterChange(data, history) {
+    if (data) this.recompute();
+    if (data || 'zoom' in this.state) this.findZoom();
+    this.noteSelection();
+    this.writeFragment(history);
+    this.render();
+  }
+
+  writeFragment(history) {
+    const { text, shortened } = writeFragment(this.state);
+    const address = '#' + text;
+    if (shortened) this.outline.say('This view is too long for a link: the link holds a part of it');
+    if (location.hash === address || (!text && !location.hash)) return;
+    try {
+      if (history === 'push') window.history.pushState(null, '', address);
+      else window.history.replaceState(null, '', address);
+    } catch {
+      // Some browsers limit how often a page may do this; the next change tries again.
+    }
+  }
+
+  // ---- drawing ----
+
+  render() {
+    const { state } = this;
+    this.colours.choose(state.colour, this.dark, state.mine);
+    this.root.classList.toggle('dark', this.dark);
+    this.shadow.host.classList.toggle('dark', this.dark);
+    this.root.dataset.view = state.view;
+    for (const [id, view] of Object.entries(this.views)) view.element.hidden = id !== state.view;
+    this.searchBox.run();
+    this.showHeader();
+    this.chrome.show();
+    this.strip.show();
+    if (!this.panel.element.hidden) this.panel.show();
+    const view = this.views[state.view];
+    view.show();
+    if (state.view === 'graph' && this.pendingPart) this.showPart();
+    this.details.show();
+    this.outline.element.hidden = !view.flame;
+    if (view.flame) this.outline.show(view.flame);
+  }
+
+  showHeader() {
+    const { chrome } = this;
+    chrome.title.firstChild.textContent = visible(clip(this.title, 300));
+    const facts = this.headline().map((text) => h('span', null, text));
+    chrome.facts.replaceChildren(...facts);
+    const all = this.source.sides.length === 2 ? warnings(this.source.sides[0].meta, this.source.sides[1].meta) : [];
+    if (this.meta.partial) all.push('ended early: ' + this.meta.partial);
+    chrome.warning.hidden = !all.length;
+    chrome.warning.textContent = visible(clip(all.join(' · '), 600));
+  }
+
+  headline() {
+    const { meta } = this;
+    const facts = [];
+    if (meta.event) facts.push(meta.event + (meta.interval ? ' every ' + meta.interval : ''));
+    if (meta.duration) facts.push(meta.duration);
+    const all = this.result.measures.map((measure) => formatCount(measure.samplesOf(0))).join(' and ');
+    const samples = this.shown.samplesOf(0);
+    const weight = formatWeight(this.shown.total[0], this.unit);
+    facts.push(`${all} sample${samples === 1 ? '' : 's'}${weight ? ' · ' + weight : ''}`);
+    if (this.shown.total[0] === 0) facts.push(this.partial ? 'no samples match the filters' : 'no samples' + (meta.empty ? ': ' + meta.empty : ''));
+    if (meta.lost) facts.push(`${formatCount(meta.lost)} lost`);
+    return facts.map((text) => visible(clip(text, 300)));
+  }
+
+  wholeFacts() {
+    return this.headline().map((text) => h('span', { class: 'fact' }, text));
+  }
+
+  // Every fact of the capture, for help and print.
+  allFacts() {
+    return this.source.sides.flatMap((side, i) => {
+      const which = this.source.sides.length === 2 ? [['base: ', 'new: '][i]] : [''];
+      return (side.meta.facts || []).map(([label, value]) => [which + String(label), String(value)]);
+    });
+  }
+
+  // ---- selection ----
+
+  select(flame, node, run) {
+    const view = this.views[this.state.view];
+    if (run) this.selected = { name: -1, node: -1, run };
+    else if (flame && flame.model && node > 0) {
+      const name = flame.model.tree.name[node];
+      const own = flame.model.tree === this.result.tree;
+      this.selected = { name, node: own ? node : -1, run: null };
+    } else this.selected = { name: -1, node: -1, run: null };
+    if (flame) flame.cursor = run ? -1 : node;
+    if (view.flame && view.id === 'callers') view.cursor = flame.cursor;
+    if (view.id === 'sandwich' && flame && node > 0 && !run) return this.sandwichStep(flame, node);
+    this.afterSelect();
+  }
+
+  sandwichStep(flame, node) {
+    // Another method: it moves to the middle, and Back returns.
+    const name = flame.model.tree.name[node];
+    if (name === this.views.sandwich.name) return this.afterSelect();
+    flame.cursor = -1;
+    if (flame.linked) flame.linked.cursor = -1;
+    this.selected = { name, node: -1, run: null };
+    this.update({ view: 'sandwich' }, 'push');
+  }
+
+  selectNode(node) {
+    this.selected = { name: node > 0 ? this.result.tree.name[node] : -1, node, run: null };
+    this.views.graph.flame.cursor = node;
+    this.afterSelect();
+  }
+
+  selectName(name) {
+    const [place] = outermostPlaces(this.result.tree, name).sort((a, b) => this.shown.total[b] - this.shown.total[a]);
+    this.selected = { name, node: place === undefined ? -1 : place, run: null };
+    this.afterSelect();
+  }
+
+  noteSelection() {
+    const { name, node } = this.selected;
+    this.state.method = name >= 0 ? hashText(this.pipeline.names[name]).toString(36) : '';
+    this.state.path = node > 0 ? this.pathOf(node) : '';
+  }
+
+  afterSelect() {
+    this.noteSelection();
+    this.writeFragment('replace');
+    const view = this.views[this.state.view];
+    view.redraw();
+    this.details.show();
+    if (view.flame) this.outline.show(view.flame);
+    if (this.selected.name >= 0) this.outline.say(this.details.name.textContent + ', ' + this.details.facts.textContent);
+  }
+
+  // Weights of a method in all places, recursion counted once.
+  methodTotals(name) {
+    let totals = this.totalsCache.get(name);
+    if (!totals) {
+      const { tree } = this.result;
+      const { shown } = this;
+      totals = { total: 0, self: 0, samples: 0, places: 0, kind: 0 };
+      for (const place of outermostPlaces(tree, name)) {
+        if (shown.total[place] === 0) continue;
+        if (!totals.places) totals.kind = tree.kind[place];
+        totals.total += shown.total[place];
+        totals.samples += shown.samplesOf(place);
+      }
+      for (let i = 1; i < tree.size; i++) {
+        if (tree.name[i] !== name || shown.total[i] === 0) continue;
+        totals.places++;
+        totals.self += shown.self[i];
+      }
+      this.totalsCache.set(name, totals);
+    }
+    return totals;
+  }
+
+  viewShare(node) {
+    const zoomed = this.zoomedNode();
+    if (zoomed <= 0) return '';
+    return `${formatShare(this.shown.total[node], this.shown.total[zoomed])} of the view`;
+  }
+
+  describe(tree, values, node) {
+    const name = visible(clip(this.pipeline.names[tree.name[node]] ?? this.rootName, 300)) || '(empty name)';
+    const samples = tree === this.result.tree ? this.shown.samplesOf(node) : tree.samplesOf(node);
+    return `${name}, ${formatShare(values.total[node], values.total[0])}, ${plural(samples, 'sample')}`;
+  }
+
+  fillBetween(element, callees) {
+    const name = visible(clip(this.pipeline.names[this.selected.name], 300)) || '(empty name)';
+    element.replaceChildren(h('bdi', null, name), h('small', null, ` ${formatShare(callees.total[0], this.shown.total[0])} · ${plural(callees.samples[0], 'sample')}`));
+  }
+
+  // Weight per second of both sides, where both tell how long they took.
+  rates() {
+    const sides = this.result.sides.map((side) => side.meta.durationS);
+    return sides.length === 2 && sides.every((s) => s > 0) ? sides : null;
+  }
+
+  rateText(node) {
+    const seconds = this.rates();
+    if (!seconds || !this.state.rate) return '';
+    const [a, b] = this.result.measures.map((m, i) => m.total[node] / seconds[i]);
+    const text = (x) => (formatWeight(x, this.unit) || x.toPrecision(3) + ' samples') + '/s';
+    return `${text(a)} → ${text(b)}`;
+  }
+
+  // ---- the window of the graph ----
+
+  zoomedNode() {
+    return this.views.graph.anchored || 0;
+  }
+
+  moved(flame) {
+    if (!this.views || !this.views.graph) return;
+    if (flame === this.views.graph.flame) this.views.graph.minimap.draw(this.dark);
+    if (flame.linked && !this.linking) {
+      this.linking = true;
+      flame.linked.setWindow(flame.from, flame.to);
+      this.linking = false;
+    }
+  }
+
+  // A window moved by hand is a part of the node that it lies in.
+  settled(flame) {
+    const { graph } = this.views;
+    if (flame !== graph.flame || !flame.model) return;
+    const { tree, total, order } = flame.model;
+    let node = 0;
+    let start = 0;
+    for (let child = tree.first(0), at = 0; child >= 0; ) {
+      if (at <= flame.from && at + total[child] >= flame.to) {
+        node = child;
+        start = at;
+        child = tree.first(node);
+      } else {
+        at += total[child];
+        child = order || at > flame.from ? -1 : tree.next(child);
+      }
+    }
+    graph.anchored = node;
+    const whole = total[node] || 1;
+    const part = [(flame.from - start) / whole, (flame.to - start) / whole].map((x) => (x * 1000).toFixed(2));
+    const all = Number(part[0]) <= 0 && Number(part[1]) >= 1000;
+    this.state.zoom = this.pathOf(node);
+    this.state.part = all ? '' : part.join('~');
+    this.writeFragment('replace');
+  }
+
+  showPart() {
+    const { graph } = this.views;
+    const [from, to] = this.pendingPart.split('~').map(Number);
+    this.pendingPart = '';
+    const { flame } = graph;
+    const node = this.zoomedNode();
+    const whole = flame.model.total[node];
+    const start = startOf(flame.model.tree, node, flame.model.total, flame.model.order);
+    if (to > from) flame.setWindow(start + (from / 1000) * whole, start + (to / 1000) * whole);
+  }
+
+  // ---- print, compare ----
+
+  preparePrint() {
+    this.printing = true;
+    this.render();
+    const { flame } = this;
+    if (flame) flame.draw();
+    this.printed.replaceChildren(...printedTable(this));
+  }
+
+  endPrint() {
+    this.printing = false;
+    this.render();
+  }
+
+  async compareWith(file) {
+    try {
+      const base = await readOther(file);
+      const [capture] = this.captures.slice(-1);
+      this.captures = [base, capture];
+      this.setSource(jointSource(base, capture));
+      Object.assign(this.state, { range: null, base: null, threads: null, states: null, split: false, zoom: '', part: '' });
+      this.recompute();
+      this.findZoom();
+      this.render();
+      this.outline.say('Compared with ' + file.name);
+    } catch (error) {
+      this.chrome.warning.hidden = false;
+      this.chrome.warning.textContent = visible(clip(`${file.name} cannot be compared: ${error.message}`, 400));
+    }
+  }
+}

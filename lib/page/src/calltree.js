@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A call tree in preorder, in typed arrays: node 0 is the root, a node's subtree is [node, end[node]).
+
+export class CallTree {
+  constructor(size) {
+    this.size = size;
+    this.parent = new Int32Array(size);
+    this.end = new Int32Array(size);
+    this.name = new Int32Array(size);
+    this.kind = new Uint8Array(size);
+    this.name[0] = -1;
+    this.parent[0] = -1;
+    this.end[0] = size;
+  }
+
+  first(i) {
+    return i + 1 < this.end[i] ? i + 1 : -1;
+  }
+
+  next(i) {
+    if (i === 0) return -1;
+    const after = this.end[i];
+    return after < this.end[this.parent[i]] ? after : -1;
+  }
+
+  // How many frames a subtree holds.
+  frames(i) {
+    return this.end[i] - i;
+  }
+
+  // pops[k]: how many levels node k + 1 lies above a child of node k. False if they do not make a tree.
+  linkByPops(pops) {
+    let path = new Int32Array(1024);
+    let level = 0;
+    for (let i = 1; i < this.size; i++) {
+      const pop = pops[i - 1];
+      if (pop < 0 || pop > level) return false;
+      for (let k = 0; k < pop; k++) this.end[path[level--]] = i;
+      this.parent[i] = path[level];
+      if (++level === path.length) {
+        const longer = new Int32Array(path.length * 2);
+        longer.set(path);
+        path = longer;
+      }
+      path[level] = i;
+    }
+    for (; level > 0; level--) this.end[path[level]] = this.size;
+    return true;
+  }
+
+  // Adds each node's value to all above it: self values in, totals out.
+  sumUp(self, into) {
+    const total = into || new Float64Array(this.size);
+    total.set(self);
+    const parent = this.parent;
+    for (let i = this.size - 1; i > 0; i--) total[parent[i]] += total[i];
+    return total;
+  }
+
+  pathOf(i) {
+    const path = [];
+    for (; i > 0; i = this.parent[i]) path.push(i);
+    return path.reverse();
+  }
+}

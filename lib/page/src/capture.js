@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One recorded capture: what the data block of a page holds, decoded and checked.
+import { DamagedData, crc32, decodeBase64, readVarints } from './bytes.js';
+import { CallTree } from './calltree.js';
+
+const MAGIC = 'jprof.pg';
+const HEADER_BYTES = 24;
+export const FORMAT_MAJOR = 1;
+
+export class NewerFormat extends Error {}
+export class OldBrowser extends Error {}
+
+const hex = (n) => n.toString(16).padStart(8, '0');
+
+function checkHeader(packed) {
+  const magic = String.fromCharCode(...packed.subarray(0, MAGIC.length));
+  if (packed.length < HEADER_BYTES || magic !== MAGIC) {
+    throw new DamagedData('its data does not begin like a capture of jprof');
+  }
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  const expected = view.getUint32(20, true);
+  const found = crc32(packed, HEADER_BYTES, packed.length, crc32(packed, 0, 20, 0));
+  if (found !== expected) {
+    throw new DamagedData(`checksum expected ${hex(expected)}, found ${hex(found)}`);
+  }
+  if (packed[8] > FORMAT_MAJOR) {
+    throw new NewerFormat(`its data has format ${packed[8]}.${packed[9]}, this page reads up to ${FORMAT_MAJOR}`);
+  }
+  return { packing: packed[10], rawLength: view.getUint32(12, true) };
+}
+
+async function inflate(packed, header) {
+  const body = packed.subarray(HEADER_BYTES);
+  if (header.packing === 0) return body;
+  if (typeof DecompressionStream === 'undefined') {
+    throw new OldBrowser('this browser cannot unpack the data (needed: Chromium 103, Firefox 113 or Safari 16.4)');
+  }
+  let raw;
+  try {
+    const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+    raw = new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch {
+    throw new DamagedData('its data cannot be unpacked');
+  }
+  if (raw.length !== header.rawLength) {
+    throw new DamagedData(`${header.rawLength} bytes expected, ${raw.length} found`);
+  }
+  return raw;
+}
+
+// Columns of an id that this page does not know are skipped: a newer minor version added them.
+function splitColumns(raw) {
+  const columns = new Map();
+  const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
+  for (let at = 0; at < raw.length; ) {
+    if (at + 8 > raw.length) throw new DamagedData('a column is cut off');
+    const id = String.fromCharCode(raw[at], raw[at + 1], raw[at + 2], raw[at + 3]);
+    const end = at + 8 + view.getUint32(at + 4, true);
+    if (end > raw.length) throw new DamagedData(`column ${id} is cut off`);
+    columns.set(id, { id, bytes: raw.subarray(at + 8, end) });
+    at = end;
+  }
+  return columns;
+}
+
+function column(columns, id) {
+  const found = columns.get(id);
+  if (!found) throw new DamagedData(`column ${id} is missing`);
+  return found;
+}
+
+// Text columns: lengths in UTF-16 units, then all texts joined, as UTF-8.
+async function readTexts(columns, lengthId, textId, count, pacer) {
+  const lengths = await readVarints(column(columns, lengthId), new Uint32Array(count), pacer);
+  const all = new TextDecoder('utf-8', { ignoreBOM: true }).decode(column(columns, textId).bytes);
+  const texts = new Array(count);
+  let at = 0;
+  for (let i = 0; i < count; i++) texts[i] = all.slice(at, (at += lengths[i]));
+  if (at !== all.length) throw new DamagedData(`column ${textId} has the wrong length`);
+  return texts;
+}
+
+async function readTree(columns, meta, names, pacer) {
+  const nodes = meta.nodes;
+  const frameName = await readVarints(column(columns, 'FNAM'), new Int32Array(meta.frames), pacer);
+  const frameKind = column(columns, 'FKIN').bytes;
+  if (frameKind.length !== meta.frames || frameName.some((n) => n < 0 || n >= names.length)) {
+    throw new DamagedData('the frames do not fit the names');
+  }
+  const tree = new CallTree(nodes + 1);
+  const frames = await readVarints(column(columns, 'TFRM'), new Int32Array(nodes), pacer);
+  for (let i = 0; i < nodes; i++) {
+    const frame = frames[i];
+    if (frame < 0 || frame >= meta.frames) throw new DamagedData('a node has no frame');
+    tree.name[i + 1] = frameName[frame];
+    tree.kind[i + 1] = frameKind[frame];
+  }
+  if (pacer.due()) await pacer.breathe();
+  const pops = await readVarints(column(columns, 'TPOP'), frames, pacer);
+  if (!tree.linkByPops(pops)) throw new DamagedData('the tree is not well-formed');
+  if (pacer.due()) await pacer.breathe();
+  const samples = await readVarints(column(columns, 'TSLF'), new Float64Array(nodes + 1), pacer);
+  const weights = columns.has('TWGT')
+    ? await readVarints(column(columns, 'TWGT'), new Float64Array(nodes + 1), pacer)
+    : null;
+  return { tree, samples, weights };
+}
+
+// Stacks are numbered by their count of samples, then by node: the decoder finds the numbers again.
+function nodesByRank(samples) {
+  const nodes = [];
+  for (let i = 0; i < samples.length; i++) if (samples[i] > 0) nodes.push(i);
+  return Int32Array.from(nodes).sort((a, b) => samples[b] - samples[a] || a - b);
+}
+
+async function readSamples(columns, meta, samples, pacer) {
+  const count = meta.timed;
+  if (!count) return null;
+  const time = await readVarints(column(columns, 'STIM'), new Float64Array(count), pacer);
+  for (let i = 1; i < count; i++) time[i] += time[i - 1];
+  const node = await readVarints(column(columns, 'SSTK'), new Int32Array(count), pacer);
+  const ranks = nodesByRank(samples);
+  for (let i = 0; i < count; i++) {
+    if (node[i] >= ranks.length) throw new DamagedData('a sample has no stack');
+    node[i] = ranks[node[i]];
+  }
+  if (pacer.due()) await pacer.breathe();
+  const state = columns.has('SSTA') ? column(columns, 'SSTA').bytes : new Uint8Array(count);
+  const thread = columns.has('STHR')
+    ? await readVarints(column(columns, 'STHR'), new Uint32Array(count), pacer)
+    : new Uint32Array(count);
+  const repeat = columns.has('SCNT') ? await readVarints(column(columns, 'SCNT'), new Float64Array(count), pacer) : null;
+  const weight = columns.has('SWGT') ? await readVarints(column(columns, 'SWGT'), new Float64Array(count), pacer) : null;
+  return { count, time, node, state, thread, repeat, weight };
+}
+
+export class Capture {
+  constructor(meta, names, parts, threads, timed) {
+    this.meta = meta;
+    this.names = names;
+    this.tree = parts.tree;
+    // What one sample weighs when all weigh the same; otherwise null and `weights` says it per node.
+    this.perSample = parts.weights ? null : meta.perSample || 1;
+    this.samples = parts.samples;
+    this.weights = parts.weights || (this.perSample === 1 ? parts.samples : parts.samples.map((n) => n * this.perSample));
+    this.threads = threads;
+    this.timed = timed;
+  }
+
+  get durationTicks() {
+    return this.meta.durationTicks || 0;
+  }
+}
+
+// Reads the base64 text of a data block. Throws DamagedData, NewerFormat or OldBrowser.
+export async function readCapture(text, pacer) {
+  const packed = decodeBase64(text.trim());
+  const header = checkHeader(packed);
+  if (pacer.due()) await pacer.breathe();
+  const columns = splitColumns(await inflate(packed, header));
+  let meta;
+  try {
+    meta = JSON.parse(new TextDecoder().decode(column(columns, 'META').bytes));
+  } catch (error) {
+    throw error instanceof DamagedData ? error : new DamagedData('its description cannot be read');
+  }
+  const names = await readTexts(columns, 'NLEN', 'NAME', meta.names, pacer);
+  const threads = meta.threads ? await readTexts(columns, 'HLEN', 'HNAM', meta.threads, pacer) : [];
+  const parts = await readTree(columns, meta, names, pacer);
+  const timed = await readSamples(columns, meta, parts.samples, pacer);
+  return new Capture(meta, names, parts, threads, timed);
+}

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Colours: by kind of frame, by package, by "mine"; marks of a search; shades of a comparison.
+// A name has the same colour in every open and every view.
+import { hashText, splitName } from './names.js';
+
+const FIRST_NEUTRAL_KIND = 10;
+
+// Hue and saturation per kind, in the order of KINDS.
+const KIND_HUES = [
+  [142, 30],
+  [50, 62],
+  [86, 38],
+  [142, 34],
+  [178, 34],
+  [28, 66],
+  [28, 66],
+  [262, 42],
+  [262, 42],
+  [6, 58],
+  [220, 7],
+  [220, 7],
+  [220, 7],
+];
+const PACKAGE_HUES = [4, 26, 46, 84, 130, 160, 186, 204, 224, 252, 282, 318];
+
+const lightness = (dark, spread) => (dark ? 27 + spread : 80 - spread);
+
+function shade(hue, saturation, spread, dark) {
+  return `hsl(${hue} ${dark ? Math.round(saturation * 0.8) : saturation}% ${lightness(dark, spread)}%)`;
+}
+
+export const textColour = (dark) => (dark ? '#f2f3f5' : '#16181d');
+export const greyColour = (dark) => (dark ? '#41454d' : '#c3c7ce');
+export const markColour = (dark) => (dark ? 'hsl(312 52% 34%)' : 'hsl(312 78% 79%)');
+
+export function kindColour(kind, name, dark) {
+  const [hue, saturation] = KIND_HUES[kind] || KIND_HUES[0];
+  return shade(hue, saturation, hashText(name) % 5, dark);
+}
+
+function packageColour(name, dark) {
+  const { pkg, cls } = splitName(name);
+  const owner = pkg ? pkg.split('.').slice(0, 3).join('.') : cls;
+  if (!owner) return shade(220, 7, 2, dark);
+  return shade(PACKAGE_HUES[hashText(owner) % PACKAGE_HUES.length], 42, hashText(name) % 5, dark);
+}
+
+function mineColour(name, dark, mine) {
+  return mine && name.startsWith(mine) ? shade(210, 62, hashText(name) % 5, dark) : shade(220, 7, hashText(name) % 4, dark);
+}
+
+export class Colours {
+  constructor(names) {
+    this.names = names;
+    this.cache = new Map();
+    this.key = '';
+  }
+
+  // mode: kind, package or mine.
+  choose(mode, dark, mine) {
+    const key = `${mode}|${dark}|${mine}`;
+    if (key === this.key) return;
+    Object.assign(this, { key, mode, dark, mine });
+    this.cache.clear();
+  }
+
+  of(name, kind) {
+    if (name < 0) return this.dark ? '#2c2f36' : '#e4e7ec';
+    const slot = name * 16 + kind;
+    let colour = this.cache.get(slot);
+    if (colour === undefined) {
+      const text = this.names[name];
+      if (kind >= FIRST_NEUTRAL_KIND) colour = kindColour(kind, text, this.dark);
+      else if (this.mode === 'package') colour = packageColour(text, this.dark);
+      else if (this.mode === 'mine') colour = mineColour(text, this.dark, this.mine);
+      else colour = kindColour(kind, text, this.dark);
+      this.cache.set(slot, colour);
+    }
+    return colour;
+  }
+}
+
+// Comparison: hue is direction, strength is evidence (0 none, 1 some, 2 strong).
+export function evidenceColour(direction, strength, dark) {
+  if (!direction || !strength) return dark ? '#3a3d44' : '#d9dce1';
+  const hue = direction > 0 ? 28 : 214;
+  if (strength === 1) return dark ? `hsl(${hue} 32% 30%)` : `hsl(${hue} 70% 87%)`;
+  return dark ? `hsl(${hue} 80% 33%)` : `hsl(${hue} 90% 70%)`;
+}

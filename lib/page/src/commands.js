@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the user can do, by key, button or menu: everything that is one step.
+import { visible, clip } from './names.js';
+import { startOf } from './layout.js';
+import { copyText, foldedLine, foldedText, save, stackText, svgOf } from './share.js';
+import { Undo } from './state.js';
+
+export class Commands {
+  // ---- looking ----
+
+  go(view, name) {
+    if (name !== undefined) this.selected = { name, node: -1, run: null };
+    this.update({ view }, 'push');
+  }
+
+  get flame() {
+    const view = this.views[this.state.view];
+    return view && view.flame ? view.flame : null;
+  }
+
+  zoomSelected() {
+    const { flame } = this;
+    if (flame && flame.cursor > 0) this.zoomInto(flame, flame.cursor);
+    else if (this.state.view === 'tree' && this.selected.node > 0) this.update({ view: 'graph', zoom: this.pathOf(this.selected.node), part: '' }, 'push');
+    else if (this.state.view === 'table' && this.selected.name >= 0) this.go('sandwich', this.selected.name);
+  }
+
+  zoomInto(flame, node) {
+    flame.zoomTo(node);
+    if (flame.linked) flame.linked.moveTo(0, flame.linked.whole);
+    if (this.state.view !== 'graph') return;
+    this.views.graph.anchored = node > 0 ? node : 0;
+    this.update({ zoom: node > 0 ? this.pathOf(node) : '', part: '' }, 'push');
+  }
+
+  zoomOut() {
+    const { flame } = this;
+    if (!flame || flame.isWhole()) return;
+    const { tree, total, order } = flame.model;
+    let node = this.state.view === 'graph' && this.views.graph.anchored > 0 ? this.views.graph.anchored : flame.cursor;
+    // The nearest ancestor that is wider than the window.
+    for (node = node > 0 ? tree.parent[node] : 0; node > 0; node = tree.parent[node]) {
+      const start = startOf(tree, node, total, order);
+      if (total[node] > (flame.to - flame.from) * 1.0001 && start <= flame.from * 1.0001) break;
+    }
+    this.zoomInto(flame, Math.max(0, node));
+  }
+
+  zoomReset() {
+    if (this.flame) this.zoomInto(this.flame, 0);
+  }
+
+  zoomBy(factor) {
+    const { flame } = this;
+    if (!flame) return;
+    flame.zoomAt(flame.width / 2, factor);
+    this.settled(flame);
+  }
+
+  scroll(x, y) {
+    const { flame } = this;
+    if (flame) {
+      if (x) {
+        flame.pan(x * flame.width * 0.15);
+        this.settled(flame);
+      }
+      flame.element.scrollTop += y * flame.rowHeight * 4;
+      return;
+    }
+    const list = this.views[this.state.view].list;
+    if (list) list.element.scrollTop += y * list.rowHeight * 4;
+  }
+
+  arrow(key) {
+    const view = this.views[this.state.view];
+    if (!view.flame) {
+      if (key === 'ArrowUp' || key === 'ArrowDown') view.move(key === 'ArrowUp' ? -1 : 1);
+      else if (key === 'Home' || key === 'End') view.move(key === 'Home' ? -1e9 : 1e9);
+      else if (view.sideways) view.sideways(key === 'ArrowRight');
+      return;
+    }
+    const next = this.neighbour(view.flame, key);
+    if (next > 0) {
+      this.select(view.flame, next, null);
+      view.flame.reveal(next);
+    }
+  }
+
+  // Where an arrow leads from the cursor of a graph.
+  neighbour(flame, key) {
+    const { tree, total } = flame.model;
+    const heaviest = (node) => {
+      let best = -1;
+      for (let c = tree.first(node); c >= 0; c = tree.next(c)) if (total[c] > 0 && (best < 0 || total[c] > total[best])) best = c;
+      return best;
+    };
+    const at = flame.cursor;
+    if (key === 'Home' || at <= 0) return heaviest(0);
+    if (key === 'End') {
+      let node = at;
+      for (let next = heaviest(node); next > 0; next = heaviest(node)) node = next;
+      return node;
+    }
+    const up = flame.flame ? 'ArrowDown' : 'ArrowUp';
+    const down = flame.flame ? 'ArrowUp' : 'ArrowDown';
+    if (key === up) return tree.parent[at];
+    if (key === down) return heaviest(at);
+    const siblings = [];
+    for (let c = tree.first(tree.parent[at]); c >= 0; c = tree.next(c)) if (total[c] > 0) siblings.push(c);
+    if (flame.model.order) siblings.sort(flame.model.order);
+    return siblings[siblings.indexOf(at) + (key === 'ArrowLeft' ? -1 : 1)] ?? -1;
+  }
+
+  walkHits(step) {
+    const node = this.searchBox.walk(step);
+    if (node < 0) return;
+    if (this.state.view !== 'graph' && this.state.view !== 'tree') {
+      this.selectName(this.result.tree.name[node]);
+      return;
+    }
+    this.selectNode(node);
+    if (this.state.view === 'tree') this.views.tree.show();
+    else this.views.graph.flame.reveal(node);
+  }
+
+  // ---- filtering ----
+
+  rememberFilters() {
+    return Undo.filters(this.state);
+  }
+
+  addChip(verb, text) {
+    const name = this.selected.name;
+    const chip = { verb, text: text || (name >= 0 && verb !== 'mine' ? '=' + this.recordedName(name) : '') };
+    if (!chip.text) return this.outline.say(verb === 'mine' ? 'Say first what is mine: a prefix like com.acme.' : 'Select a method first');
+    if (this.state.chips.some((other) => other.verb === chip.verb && other.text === chip.text)) return;
+    this.update({ chips: [...this.state.chips, chip] });
+  }
+
+  // A name that the page made by merging stands for all names that it merged; the first one will do as text.
+  recordedName(name) {
+    return this.pipeline.names[name];
+  }
+
+  undoStep() {
+    const to = this.undo.undo(this.rememberFilters());
+    if (to) this.apply(to, 'replace');
+  }
+
+  redoStep() {
+    const to = this.undo.redo(this.rememberFilters());
+    if (to) this.apply(to, 'replace');
+  }
+
+  dragRange(field, range) {
+    this.state[field] = range;
+    if (this.dragAsked) return;
+    this.dragAsked = true;
+    // On a large capture the strip moves at once and the views follow on release.
+    if (this.slowRange) {
+      this.dragAsked = false;
+      return this.strip.redraw();
+    }
+    requestAnimationFrame(() => {
+      this.dragAsked = false;
+      const since = performance.now();
+      this.recompute();
+      this.render();
+      this.slowRange = performance.now() - since > 120;
+    });
+  }
+
+  settleRange(before) {
+    this.undo.remember(before);
+    this.recompute();
+    this.render();
+    this.writeFragment('push');
+  }
+
+  toggleBase() {
+    if (!this.result.comparing) return this.outline.say('There is nothing to compare: open a second capture, or select two ranges');
+    this.update({ baseShape: !this.state.baseShape });
+  }
+
+  // ---- panels ----
+
+  togglePanel() {
+    this.panel.element.hidden = !this.panel.element.hidden;
+    if (!this.panel.element.hidden) {
+      this.panel.show();
+      this.panel.filter.focus();
+    }
+  }
+
+  toggleHelp() {
+    if (this.helpOpen) return this.chrome.help.close();
+    this.chrome.fillHelp();
+    this.helpOpen = true;
+    this.chrome.help.showModal();
+  }
+
+  toggleTheme() {
+    this.setTheme(this.dark ? 'light' : 'dark');
+  }
+
+  // Closes one thing: what lies on top first.
+  escape() {
+    if (this.helpOpen) return this.chrome.help.close();
+    if (this.chrome.closeMenus()) return;
+    if (!this.details.tip.hidden) this.details.tip.hidden = true;
+    if (this.shadow.activeElement === this.searchBox.input) {
+      if (this.state.query) return this.update({ query: '' }, 'replace');
+      return this.searchBox.input.blur();
+    }
+    if (!this.panel.element.hidden) return this.togglePanel();
+    if (this.state.range) return this.update({ range: null, base: null });
+    if (this.state.query) return this.update({ query: '' }, 'replace');
+    if (this.selected.name >= 0) this.select(this.flame, -1, null);
+  }
+
+  // ---- sharing ----
+
+  async copy(text, what) {
+    const done = await copyText(text, this.shadow);
+    this.outline.say(done ? `${what} copied` : `The browser does not let this page copy; ${what} not copied`);
+    this.copied = text;
+  }
+
+  // The tree and node that a copy is about: the cursor of the graph in view.
+  cursorPlace() {
+    const { flame } = this;
+    if (flame && flame.cursor > 0) return { tree: flame.model.tree, node: flame.cursor };
+    if (this.selected.node > 0) return { tree: this.result.tree, node: this.selected.node };
+    return null;
+  }
+
+  copyStack() {
+    const place = this.cursorPlace();
+    if (place) this.copy(stackText(place.tree, this.pipeline.names, place.node), 'stack');
+    else if (this.selected.name >= 0) this.copyName();
+  }
+
+  copyName() {
+    if (this.selected.name >= 0) this.copy(this.pipeline.names[this.selected.name], 'name');
+  }
+
+  copyFolded() {
+    const { node } = this.selected;
+    if (node > 0) this.copy(foldedLine(this.result.tree, this.pipeline.names, node, this.shown.samplesOf(node)), 'folded line');
+  }
+
+  copyTable() {
+    if (!this.views.table.made || this.views.table.made !== this.result) this.views.table.show();
+    this.copy(this.views.table.text(), 'table');
+  }
+
+  copyLink() {
+    this.copy(location.href, 'link');
+  }
+
+  fileName(ending) {
+    return (this.title.replace(/[^\w.-]+/g, '-').slice(0, 80) || 'capture') + ending;
+  }
+
+  saveSvg() {
+    const { flame } = this;
+    if (flame && flame.model) save(this.fileName('.svg'), 'image/svg+xml', [svgOf(flame, this.title)]);
+  }
+
+  savePng() {
+    const { flame } = this;
+    if (flame) flame.canvas.toBlob((blob) => blob && save(this.fileName('.png'), 'image/png', [blob]));
+  }
+
+  saveFolded() {
+    save(this.fileName('.collapsed'), 'text/plain', [foldedText(this.result.tree, this.pipeline.names, this.shown, Math.max(0, this.zoomedNode()))]);
+  }
+
+  describeSelection(node) {
+    return clip(visible(this.describe(this.result.tree, this.shown, node)), 300);
+  }
+}

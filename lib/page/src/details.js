@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is known about the selected box or method, and what can be done with it; the tooltip.
+import { button, h } from './dom.js';
+import { KINDS, clip, visible } from './names.js';
+import { formatCount, formatPoints, formatShare, formatWeight, plural } from './numbers.js';
+
+export class Details {
+  constructor(app) {
+    this.app = app;
+    this.name = h('bdi', { class: 'full' });
+    this.facts = h('div', { class: 'facts' });
+    const verb = (label, key, run) => button(label, run, { 'data-verb': key });
+    this.verbs = h(
+      'div',
+      { class: 'verbs' },
+      verb('Zoom', 'zoom', () => app.zoomSelected()),
+      verb('Sandwich', 'sandwich', () => app.go('sandwich', app.selected.name)),
+      verb('Keep', 'keep', () => app.addChip('keep')),
+      verb('Drop', 'drop', () => app.addChip('drop')),
+      verb('Start here', 'start', () => app.addChip('start')),
+      verb('Hide', 'hide', () => app.addChip('hide')),
+      verb('Copy', 'copy', () => app.copyStack()),
+    );
+    this.element = h('footer', { class: 'details', 'aria-label': 'Details' }, h('div', { class: 'about' }, this.name, this.facts), this.verbs);
+    this.tip = h('div', { class: 'tip', role: 'tooltip', hidden: true });
+  }
+
+  show() {
+    const { app } = this;
+    const { node, name } = app.selected;
+    this.verbs.hidden = name < 0;
+    this.element.classList.toggle('none', name < 0);
+    if (name < 0) {
+      this.name.textContent = app.selected.run ? '' : app.title;
+      this.facts.replaceChildren(...(app.selected.run ? [describeRun(app, app.selected.run)] : app.wholeFacts()));
+      return;
+    }
+    this.name.textContent = visible(clip(app.pipeline.names[name], 4000)) || '(empty name)';
+    this.facts.replaceChildren(...this.factsOf(node, name));
+  }
+
+  factsOf(node, name) {
+    const { app } = this;
+    const { tree } = app.result;
+    const facts = [];
+    const add = (label, value, extra) => facts.push(h('span', { class: 'fact' }, h('b', null, label), ' ', value, extra ? h('small', null, ' ' + extra) : null));
+    const totals = app.methodTotals(name);
+    const kind = node > 0 ? tree.kind[node] : totals.kind;
+    if (kind) facts.push(h('span', { class: 'fact kind' }, h('i', { class: 'swatch k' + kind }), KINDS[kind]));
+    const behind = app.pipeline.namesBehind(name, app.state);
+    if (behind > 1) facts.push(h('span', { class: 'fact' }, plural(behind, 'name')));
+    if (node > 0) {
+      add('here', this.amount(app.shown.total[node], app.shown.samplesOf(node)), app.viewShare(node));
+      add('self', this.amount(app.shown.self[node], app.shown.selfSamplesOf(node)));
+      if (app.result.comparing) facts.push(...this.comparison(node));
+    }
+    add('in all places', this.amount(totals.total, totals.samples), `self ${formatShare(totals.self, app.shown.total[0])}, ${plural(totals.places, 'place')}`);
+    return facts;
+  }
+
+  amount(weight, samples) {
+    const { app } = this;
+    const inUnit = formatWeight(weight, app.unit);
+    return `${formatShare(weight, app.shown.total[0])} · ${plural(samples, 'sample')}${inUnit ? ' · ' + inUnit : ''}`;
+  }
+
+  comparison(node) {
+    const { app } = this;
+    const v = app.pipeline.nodeEvidence(app.result, app.state)(node);
+    const [base, other] = app.result.measures;
+    const strength = v.few ? 'too few samples to tell' : ['not distinguishable', 'some evidence', 'strong evidence'][v.strength];
+    const facts = [
+      `base ${formatShare(v.pa, 1)} (${plural(base.samplesOf(node), 'sample')})`,
+      `new ${formatShare(v.pb, 1)} (${plural(other.samplesOf(node), 'sample')})`,
+      `${formatPoints(v.difference)} points, 95 % range ${formatPoints(v.difference - 1.96 * v.error)} to ${formatPoints(v.difference + 1.96 * v.error)}: ${strength}`,
+    ];
+    const rate = app.rateText(node);
+    if (rate) facts.push(rate);
+    return facts.map((text) => h('span', { class: 'fact' }, text));
+  }
+
+  // The tooltip beside the pointer.
+  hover(view, hit, event) {
+    const { app, tip } = this;
+    const changed = (view.hovered && view.hovered.node) !== (hit && hit.node);
+    view.hovered = hit;
+    if (changed) view.redraw();
+    if (!hit || event.pointerType === 'touch') {
+      tip.hidden = true;
+      return;
+    }
+    if (changed || tip.hidden) tip.replaceChildren(...this.tipText(view, hit));
+    tip.hidden = false;
+    const x = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
+    const below = event.clientY + 18;
+    tip.style.left = Math.max(4, x) + 'px';
+    tip.style.top = Math.max(4, below + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10 : below) + 'px';
+    app.tipShown = true;
+  }
+
+  tipText(view, hit) {
+    const { app } = this;
+    if (hit.run) return [describeRun(app, hit.run)];
+    const { tree, total } = view.model;
+    const measure = tree === app.result.tree ? app.shown : tree;
+    const name = tree.name[hit.node];
+    const samples = measure.samplesOf(hit.node);
+    const lines = [h('bdi', { class: 'full' }, visible(clip(view.model.name(hit.node), 600)) || '(empty name)'), h('div', null, this.amount(total[hit.node], samples))];
+    if (name >= 0) {
+      const kind = tree.kind[hit.node];
+      const self = measure.self[hit.node];
+      lines.push(h('div', { class: 'dim' }, `${kind ? KINDS[kind] + ' · ' : ''}self ${formatShare(self, app.shown.total[0])} · ${plural(measure.selfSamplesOf(hit.node), 'sample')}`));
+    }
+    if (app.result.comparing && tree === app.result.tree && hit.node > 0) lines.push(...this.comparison(hit.node).map((fact) => h('div', { class: 'dim' }, fact.textContent)));
+    return lines;
+  }
+}
+
+function describeRun(app, run) {
+  return h('div', null, `${formatCount(run.frames)} ${run.frames === 1 ? 'frame' : 'frames'}, ${formatShare(run.value, app.shown.total[0])}: too narrow to draw; zoom in to see them`);
+}

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Mouse, touch and wheel over a graph.
+
+const CLICK_SLOP = 3;
+
+function local(view, event) {
+  const box = view.canvas.getBoundingClientRect();
+  return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+function bindWheel(view) {
+  view.element.addEventListener(
+    'wheel',
+    (event) => {
+      const unit = event.deltaMode === 1 ? 24 : event.deltaMode === 2 ? 240 : 1;
+      if (event.ctrlKey || event.metaKey) {
+        event.preventDefault();
+        const step = Math.max(-200, Math.min(200, event.deltaY * unit));
+        view.zoomAt(local(view, event).x, Math.exp(step * (event.deltaMode === 0 && Math.abs(step) < 40 ? 0.01 : 0.004)));
+      } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+        event.preventDefault();
+        view.pan((event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX) * unit);
+      }
+    },
+    { passive: false },
+  );
+}
+
+// Two fingers: the weight under each stays under it.
+function pinch(view, fingers, before) {
+  const [a, b] = [...fingers.values()];
+  const spread = Math.max(24, Math.abs(a.x - b.x));
+  const middle = (a.x + b.x) / 2;
+  if (before) {
+    view.zoomAt(middle, before.spread / spread);
+    view.pan(before.middle - middle);
+    view.element.scrollTop += before.y - (a.y + b.y) / 2;
+  }
+  return { spread, middle, y: (a.y + b.y) / 2 };
+}
+
+function click(view, event, at) {
+  const hit = view.hitAt(at.x, at.y);
+  if (!hit) return view.listener.select(view, -1);
+  const again = event.pointerType !== 'mouse' && hit.node === view.cursor && !hit.run;
+  view.listener.select(view, hit.node, hit.run);
+  if (again) view.listener.zoom(view, hit.node);
+}
+
+export function bindGestures(view) {
+  const fingers = new Map();
+  let start = null;
+  let dragged = false;
+  let spread = null;
+  const { canvas } = view;
+  bindWheel(view);
+  canvas.addEventListener('pointerdown', (event) => {
+    if (event.button > 0 || !view.model) return;
+    const at = local(view, event);
+    fingers.set(event.pointerId, at);
+    if (fingers.size === 1) {
+      start = at;
+      dragged = false;
+    }
+    spread = null;
+    try {
+      canvas.setPointerCapture(event.pointerId);
+    } catch {
+      // The pointer has gone already.
+    }
+  });
+  canvas.addEventListener('pointermove', (event) => {
+    const at = local(view, event);
+    const before = fingers.get(event.pointerId);
+    if (!before) {
+      view.listener.hover(view, view.hitAt(at.x, at.y), event);
+      return;
+    }
+    fingers.set(event.pointerId, at);
+    if (fingers.size === 2) {
+      dragged = true;
+      spread = pinch(view, fingers, spread);
+      return;
+    }
+    if (!dragged && Math.hypot(at.x - start.x, at.y - start.y) <= CLICK_SLOP) return;
+    dragged = true;
+    view.listener.hover(view, null, event);
+    view.pan(before.x - at.x);
+    view.element.scrollTop += before.y - at.y;
+  });
+  const release = (event) => {
+    if (!fingers.delete(event.pointerId)) return;
+    spread = null;
+    if (fingers.size === 0 && !dragged && event.type === 'pointerup') click(view, event, local(view, event));
+    if (fingers.size === 0 && dragged) view.listener.settled(view);
+  };
+  canvas.addEventListener('pointerup', release);
+  canvas.addEventListener('pointercancel', release);
+  canvas.addEventListener('pointerleave', (event) => view.listener.hover(view, null, event));
+  canvas.addEventListener('dblclick', (event) => {
+    const at = local(view, event);
+    const hit = view.hitAt(at.x, at.y);
+    if (hit) view.listener.zoom(view, hit.node);
+  });
+}

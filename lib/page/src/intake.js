@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A second capture that the user drops or opens: a page of jprof, or folded text.
+import { DamagedData } from './bytes.js';
+import { Capture, readCapture } from './capture.js';
+import { Pacer } from './pacer.js';
+import { TreeBuilder } from './reshape.js';
+
+const DATA_BLOCK = /<scrip[t] type="text\/plain" id="jprof-data(?:-\d)?">([A-Za-z0-9+/=\s]*)<\/scrip[t]>/g;
+const MAX_BYTES = 400e6;
+
+// Folded text as a capture: "a;b;c 12" per line.
+export function readFolded(text, title) {
+  const builder = new TreeBuilder(1 << 16);
+  const names = [];
+  const ids = new Map();
+  const weights = [];
+  let used = 0;
+  let ignored = 0;
+  for (const line of text.split('\n')) {
+    const match = /^(.*?)[ \t]+(\d+(?:\.\d+)?)\s*$/.exec(line);
+    if (!match) {
+      if (line.trim()) ignored++;
+      continue;
+    }
+    let at = 0;
+    for (const name of match[1].split(';')) {
+      let id = ids.get(name);
+      if (id === undefined) {
+        id = names.length;
+        ids.set(name, id);
+        names.push(name);
+      }
+      at = builder.child(at, id, 0);
+    }
+    weights[at] = (weights[at] || 0) + Number(match[2]);
+    used++;
+  }
+  if (!used) throw new DamagedData('it is neither a page of jprof nor folded text');
+  const self = new Float64Array(builder.size);
+  for (let i = 0; i < builder.size; i++) self[i] = weights[i] || 0;
+  const { tree, place } = builder.freeze(self);
+  const samples = new Float64Array(tree.size);
+  for (let i = 0; i < self.length; i++) samples[place[i]] = self[i];
+  const facts = [['source', title]];
+  if (ignored) facts.push(['ignored lines', String(ignored)]);
+  return new Capture({ title, facts, perSample: 1 }, names, { tree, samples, weights: null }, [], null);
+}
+
+export async function readOther(file) {
+  if (file.size > MAX_BYTES) throw new DamagedData('it is larger than 400 MB');
+  const text = await file.text();
+  const blocks = [...text.matchAll(DATA_BLOCK)];
+  if (blocks.length) return readCapture(blocks[blocks.length - 1][1], new Pacer());
+  return readFolded(text, file.name);
+}

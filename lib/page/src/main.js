@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Start: decode what the page holds, then show it, or say why that cannot be.
+import { App } from './app.js';
+import { DamagedData } from './bytes.js';
+import { NewerFormat, OldBrowser, readCapture } from './capture.js';
+import { h } from './dom.js';
+import { Pacer } from './pacer.js';
+
+function attach(host) {
+  const shadow = host.shadowRoot || host.attachShadow({ mode: 'open' });
+  const sheet = h('style');
+  sheet.textContent = document.querySelector('style').textContent;
+  shadow.replaceChildren(sheet);
+  return shadow;
+}
+
+function explain(error) {
+  if (error instanceof DamagedData) return `This page is damaged: ${error.message}. Copy the file again from where it came.`;
+  if (error instanceof NewerFormat) return `This page cannot show its capture: ${error.message}.`;
+  if (error instanceof OldBrowser) return `The graph cannot be shown: ${error.message}. The table below is all of it.`;
+  return `The graph cannot be shown: ${error && error.message ? error.message : error}`;
+}
+
+async function start() {
+  const host = document.getElementById('jprof');
+  const shadow = attach(host);
+  const progress = h('p', { class: 'loading', role: 'status' }, 'Reading the capture …');
+  shadow.append(progress);
+  try {
+    const blocks = [...document.querySelectorAll('script[type="text/plain"]')];
+    if (!blocks.length) throw new DamagedData('its data is missing');
+    let steps = 0;
+    const pacer = new Pacer(() => (progress.textContent = 'Reading the capture ' + '.'.repeat((steps++ % 30) + 1)));
+    const captures = [];
+    for (const block of blocks.slice(0, 2)) captures.push(await readCapture(block.textContent, pacer));
+    await pacer.breathe();
+    progress.remove();
+    const app = new App(shadow, captures);
+    host.app = app;
+    requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')));
+  } catch (error) {
+    // What the light tree holds (facts and the top methods) shows through the slot.
+    shadow.append(h('p', { class: 'failed', role: 'alert' }, explain(error)), h('slot'));
+    progress.remove();
+    if (!(error instanceof DamagedData || error instanceof NewerFormat || error instanceof OldBrowser)) throw error;
+  }
+}
+
+start();

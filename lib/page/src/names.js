@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Method names: how they are shortened, shown safely, recognised as generated, hashed.
+
+// Kinds of frames, in the numbers of docs/formats/page.md.
+export const KINDS = [
+  'not told',
+  'interpreted',
+  'compiled (C1)',
+  'compiled (C2)',
+  'inlined',
+  'Java native',
+  'native',
+  'JVM',
+  'stub',
+  'kernel',
+  'error',
+  'thread',
+  'library code',
+];
+export const KIND_THREAD = 11;
+export const KIND_LIBRARY = 12;
+
+// FNV-1a; the same in every page, since links hold it.
+export function hashText(text) {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return h >>> 0;
+}
+
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]/;
+const UNSAFE_ALL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+// What may be drawn: control and direction characters become visible escapes.
+export function visible(text) {
+  if (!UNSAFE.test(text)) return text;
+  return text.replace(UNSAFE_ALL, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+}
+
+export function clip(text, length) {
+  return text.length > length ? text.slice(0, length - 1) + '…' : text;
+}
+
+const HIDDEN_ADDRESS = /[/+.]0x[0-9a-f]+/g;
+
+// Splits `com.acme.Order.place(int)` into package, class, method; class is '' for names of no class.
+export function splitName(name) {
+  const base = name.replace(HIDDEN_ADDRESS, '');
+  const paren = base.indexOf('(');
+  const head = paren > 0 ? base.slice(0, paren) : base;
+  if (head.includes('::') || head.includes(' ') || head[0] === '[') return { pkg: '', cls: '', method: name };
+  const dot = head.lastIndexOf('.');
+  if (dot <= 0 || dot === head.length - 1) return { pkg: '', cls: '', method: name };
+  const owner = head.slice(0, dot).replaceAll('/', '.');
+  const last = owner.lastIndexOf('.');
+  return { pkg: last > 0 ? owner.slice(0, last) : '', cls: owner.slice(last + 1), method: base.slice(dot + 1) };
+}
+
+// From the full name to the shortest that still says something.
+export function shortenings(name) {
+  const shown = visible(clip(name, 256));
+  const { pkg, cls, method } = splitName(shown);
+  if (!cls) return [shown];
+  const letters = pkg ? pkg.split('.').map((part) => part.slice(0, 1)).join('.') + '.' : '';
+  const all = [shown];
+  if (pkg) all.push(letters + cls + '.' + method);
+  all.push(cls + '.' + method, method);
+  return all;
+}
+
+const GENERATED = [
+  [/\$\$Lambda(?:[$/.+](?:0x)?[0-9a-f]+)*/g, '$$$$Lambda'],
+  [/\blambda\$([\w$]*?)\$\d+/g, 'lambda$$$1'],
+  [/[/+.]0x[0-9a-f]{6,}/g, ''],
+  [/(Generated(?:Serialization)?(?:Method|Constructor)Accessor)\d+/g, '$1'],
+  [/(\$Proxy)\d+/g, '$1'],
+  [/(\baccess\$)\d+/g, '$1'],
+  [/(\$\$(?:FastClass|Enhancer)By\w+?\$\$)[0-9a-f]+/g, '$1'],
+  [/(LambdaForm\$[A-Z]+)\d+/g, '$1'],
+];
+
+// The name without the parts that a JVM numbers anew in each run.
+export function withoutGenerated(name) {
+  if (!name.includes('$') && !name.includes('0x') && !name.includes('Accessor')) return name;
+  let result = name;
+  for (const [pattern, replacement] of GENERATED) result = result.replace(pattern, replacement);
+  return result;
+}

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// From the capture and the state to what the views show: shape of the tree, then weights on it.
+import { judge, sumSlices } from './compare.js';
+import { hashText, withoutGenerated } from './names.js';
+import { reshape, splitByThread } from './reshape.js';
+import { matchNames, parseQuery } from './search.js';
+import { Measure, mask, selfUnder, stacksWith } from './selection.js';
+
+const LIBRARY = '… library code';
+
+export class Pipeline {
+  constructor(source) {
+    this.source = source;
+    this.names = source.names.slice();
+    this.ids = null;
+    this.shapes = new Map();
+    this.merged = null;
+    this.hitCache = new Map();
+  }
+
+  // Names that the page itself adds: fold boxes, threads, names without their generated part.
+  intern(name) {
+    if (!this.ids) this.ids = new Map(this.names.map((text, i) => [text, i]));
+    let id = this.ids.get(name);
+    if (id === undefined) {
+      id = this.names.length;
+      this.names.push(name);
+      this.ids.set(name, id);
+    }
+    return id;
+  }
+
+  hitsOf(text) {
+    let hits = this.hitCache.get(text);
+    if (!hits) {
+      const query = text[0] === '=' ? { test: (name) => name === text.slice(1) } : parseQuery(text);
+      hits = query && !query.error ? matchNames(this.source.names, query) : new Uint8Array(this.source.names.length);
+      this.hitCache.set(text, hits);
+    }
+    return hits;
+  }
+
+  renameMap() {
+    if (!this.merged) {
+      const { names } = this.source;
+      const map = new Int32Array(names.length);
+      const sizes = new Map();
+      for (let n = 0; n < names.length; n++) {
+        const name = withoutGenerated(names[n]);
+        map[n] = name === names[n] ? n : this.intern(name);
+        sizes.set(map[n], (sizes.get(map[n]) || 0) + 1);
+      }
+      this.merged = { map, sizes };
+    }
+    return this.merged.map;
+  }
+
+  // How many recorded names stand behind one shown name.
+  namesBehind(name, state) {
+    return state.merge && this.merged ? this.merged.sizes.get(name) || 1 : 1;
+  }
+
+  stepsOf(state) {
+    const union = (verb) => {
+      const chips = state.chips.filter((chip) => chip.verb === verb);
+      if (!chips.length) return null;
+      const all = new Uint8Array(this.source.names.length);
+      for (const chip of chips) {
+        const hits = this.hitsOf(chip.text);
+        for (let n = 0; n < all.length; n++) all[n] |= hits[n];
+      }
+      return all;
+    };
+    const mine = state.chips.filter((chip) => chip.verb === 'mine').map((chip) => chip.text);
+    return {
+      hide: union('hide'),
+      start: union('start'),
+      mine: mine.length ? Uint8Array.from(this.source.names, (name) => (mine.some((m) => name.startsWith(m)) ? 1 : 0)) : null,
+      fold: state.fold,
+      rename: state.merge ? this.renameMap() : null,
+      libraryName: mine.length ? this.intern(LIBRARY) : -1,
+    };
+  }
+
+  shapeOf(state) {
+    const chips = state.chips.filter((chip) => ['hide', 'start', 'mine'].includes(chip.verb));
+    const split = state.split && this.source.sides.length === 1 && this.source.sides[0].timed;
+    const key = JSON.stringify([chips, state.fold, state.merge, split ? 1 : 0]);
+    let shape = this.shapes.get(key);
+    if (!shape) {
+      const steps = this.stepsOf(state);
+      const plain = !steps.hide && !steps.start && !steps.mine && !steps.fold && !steps.rename;
+      shape = plain ? { tree: this.source.tree, map: null } : reshape(this.source, steps);
+      if (split) {
+        const side = this.source.sides[0];
+        shape = splitByThread(side, shape, side.threads.map((name) => this.intern(name || '(unnamed thread)')));
+      }
+      // Large captures: only the last few shapes stay.
+      if (this.shapes.size > (this.source.tree.size > 1e6 ? 1 : 4)) this.shapes.clear();
+      this.shapes.set(key, shape);
+    }
+    return shape;
+  }
+
+  selectionOf(state, side, which) {
+    const range = which === 0 && this.rangesCompared(state) ? state.base : state.range;
+    const timed = this.source.sides.length === 2 ? null : range;
+    const wanted = state.threads && new Set(state.threads);
+    return {
+      range: timed,
+      threads: wanted && side.timed ? Uint8Array.from(side.threads, (name) => (wanted.has(hashText(name).toString(36)) ? 1 : 0)) : null,
+      states: state.states && side.timed ? Uint8Array.from({ length: 256 }, (_, n) => (state.states.includes(n) ? 1 : 0)) : null,
+    };
+  }
+
+  rangesCompared(state) {
+    return Boolean(this.source.sides.length === 1 && state.base && state.range && this.source.sides[0].timed);
+  }
+
+  // Self weights of one side on the shape, after all filters.
+  measure(state, side, selection, shape, report) {
+    let part = selfUnder(side, selection);
+    const whole = part.self.reduce((sum, w) => sum + w, 0);
+    const dropped = new Uint8Array(side.tree.size);
+    for (const chip of state.chips) {
+      if (chip.verb !== 'keep' && chip.verb !== 'drop') continue;
+      const flag = stacksWith(side.tree, this.hitsOf(chip.text));
+      part = mask(part, flag, chip.verb === 'keep' ? 1 : 0);
+      for (let i = 0; i < flag.length; i++) if (flag[i] !== (chip.verb === 'keep' ? 1 : 0)) dropped[i] = 1;
+      if (report) report(chip, part.gone, whole);
+    }
+    const onShape = this.ontoShape(side, selection, shape, part, dropped);
+    if (report) {
+      for (const chip of state.chips) if (chip.verb === 'start') report(chip, onShape.lost, whole);
+    }
+    const total = shape.tree.sumUp(onShape.self);
+    const totalSamples = onShape.samples && shape.tree.sumUp(onShape.samples);
+    const measure = new Measure(onShape.self, total, side.perSample, onShape.samples, totalSamples);
+    measure.whole = whole;
+    return measure;
+  }
+
+  ontoShape(side, selection, shape, part, dropped) {
+    if (shape.bySample) return this.bySample(side, selection, shape, dropped);
+    if (!shape.map) return { self: part.self, samples: part.samples, lost: 0 };
+    const self = new Float64Array(shape.tree.size);
+    const samples = part.samples && new Float64Array(shape.tree.size);
+    let lost = 0;
+    for (let i = 0; i < shape.map.length; i++) {
+      const to = shape.map[i];
+      if (to < 0) lost += part.self[i];
+      else {
+        self[to] += part.self[i];
+        if (samples) samples[to] += part.samples[i];
+      }
+    }
+    return { self, samples, lost };
+  }
+
+  bySample(side, selection, shape, dropped) {
+    const { timed, perSample } = side;
+    const self = new Float64Array(shape.tree.size);
+    const samples = perSample ? null : new Float64Array(shape.tree.size);
+    let lost = 0;
+    this.eachOf(side, selection, (s, weight, repeat) => {
+      if (dropped[timed.node[s]]) return;
+      const to = shape.bySample[s];
+      if (to < 0) lost += weight;
+      else {
+        self[to] += weight;
+        if (samples) samples[to] += repeat;
+      }
+    });
+    return { self, samples, lost };
+  }
+
+  eachOf(side, selection, visit) {
+    const { timed, perSample } = side;
+    const from = selection.range ? selection.range[0] : -Infinity;
+    const to = selection.range ? selection.range[1] : Infinity;
+    for (let s = 0; s < timed.count; s++) {
+      if (timed.time[s] < from || timed.time[s] >= to) continue;
+      if (selection.threads && !selection.threads[timed.thread[s]]) continue;
+      if (selection.states && !selection.states[timed.state[s]]) continue;
+      const repeat = timed.repeat ? timed.repeat[s] : 1;
+      visit(s, timed.weight ? timed.weight[s] : repeat * (perSample || 1), repeat);
+    }
+  }
+
+  // { tree, measures: [one, or base and other], chips: [{ chip, gone, whole }] }
+  run(state) {
+    const shape = this.shapeOf(state);
+    const chips = [];
+    const sides = this.rangesCompared(state) ? [this.source.sides[0], this.source.sides[0]] : this.source.sides;
+    const selections = sides.map((side, i) => this.selectionOf(state, side, i));
+    const last = sides.length - 1;
+    const measures = sides.map((side, i) =>
+      this.measure(state, side, selections[i], shape, i === last ? (chip, gone, whole) => chips.push({ chip, gone, whole }) : null),
+    );
+    return { tree: shape.tree, shape, sides, selections, measures, chips, names: this.names, comparing: sides.length === 2 };
+  }
+
+  // Evidence of a comparison, per node of the shape. Costs a pass over the samples: made when first asked for.
+  nodeEvidence(result, state) {
+    if (!result.evidence) {
+      const { shape } = result;
+      const parent = shape.tree.parent;
+      const sums = result.sides.map((side, i) =>
+        state.chips.some((chip) => chip.verb === 'keep' || chip.verb === 'drop')
+          ? null
+          : sumSlices(side, result.selections[i], shape.tree.size, (s, add) => {
+              const node = shape.map ? shape.map[side.timed.node[s]] : side.timed.node[s];
+              for (let n = node; n >= 0; n = parent[n]) add(n);
+            }),
+      );
+      result.evidence = { sums };
+    }
+    return (node) => judge(node, ...result.measures.map((m, i) => sideOf(m, node, result.evidence.sums[i])));
+  }
+
+  // Evidence per name, recursion counted once.
+  nameEvidence(result, state, methods) {
+    if (!result.nameSums) {
+      const { shape } = result;
+      const { parent, name } = shape.tree;
+      const stamp = new Int32Array(this.names.length).fill(-1);
+      let turn = 0;
+      result.nameSums = result.sides.map((side, i) =>
+        state.chips.some((chip) => chip.verb === 'keep' || chip.verb === 'drop')
+          ? null
+          : sumSlices(side, result.selections[i], this.names.length, (s, add) => {
+              turn++;
+              const node = shape.map ? shape.map[side.timed.node[s]] : side.timed.node[s];
+              for (let n = node; n > 0; n = parent[n]) {
+                if (stamp[name[n]] === turn) continue;
+                stamp[name[n]] = turn;
+                add(name[n]);
+              }
+            }),
+      );
+    }
+    return (n) =>
+      judge(
+        n,
+        ...result.measures.map((m, i) => ({
+          part: methods[i].total[n],
+          whole: m.total[0],
+          samples: m.samplesOf(0),
+          count: methods[i].samplesOf(n),
+          sums: result.nameSums[i],
+        })),
+      );
+  }
+}
+
+function sideOf(measure, node, sums) {
+  return {
+    part: measure.total[node],
+    whole: measure.total[0],
+    samples: measure.samplesOf(0),
+    count: measure.samplesOf(node),
+    sums,
+  };
+}

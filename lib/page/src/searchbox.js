@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The search field: marks what it finds, says how much that is, walks through it.
+import { button, h } from './dom.js';
+import { formatCount, formatShare } from './numbers.js';
+import { hitsByWeight, matchNames, parseQuery, weighHits } from './search.js';
+
+export class SearchBox {
+  constructor(app) {
+    this.app = app;
+    this.input = h('input', {
+      type: 'search',
+      placeholder: 'Search   /',
+      'aria-label': 'Search: text, /regex/, name: class: pkg:',
+      spellcheck: 'false',
+      autocomplete: 'off',
+      oninput: () => this.typed(),
+      onkeydown: (event) => this.key(event),
+    });
+    this.result = h('output', { class: 'found' });
+    this.element = h('div', { class: 'search', role: 'search' }, this.input, this.result, button('Previous hit', () => app.walkHits(-1), { class: 'plain walk' }, '‹'), button('Next hit', () => app.walkHits(1), { class: 'plain walk' }, '›'));
+    this.at = -1;
+  }
+
+  focus() {
+    this.input.focus();
+    this.input.select();
+  }
+
+  typed() {
+    this.app.update({ query: this.input.value }, 'replace');
+  }
+
+  key(event) {
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      if (this.waiting) {
+        this.waiting = false;
+        this.app.update({ query: this.input.value }, 'replace');
+        return;
+      }
+      this.app.walkHits(event.shiftKey ? -1 : 1);
+    }
+  }
+
+  // Takes over the state's query; a regex that came with a link waits for Enter.
+  adopt(query) {
+    this.input.value = query;
+    this.waiting = query.startsWith('/');
+  }
+
+  // Called whenever the query or what it is asked of has changed.
+  run() {
+    const { app } = this;
+    const text = app.state.query;
+    if (this.input.value !== text) this.input.value = text;
+    if (this.waiting && text.startsWith('/')) {
+      this.result.textContent = 'Enter runs this expression';
+      return;
+    }
+    this.waiting = false;
+    const query = parseQuery(text);
+    this.element.classList.toggle('bad', Boolean(query && query.error));
+    if (query && query.error) {
+      // The last result stays.
+      this.result.textContent = query.error;
+      return;
+    }
+    if (!query) {
+      app.hits = null;
+      app.hitList = null;
+      this.result.textContent = '';
+      this.last = '';
+      return;
+    }
+    if (this.last !== text || this.namesSeen !== app.pipeline.names.length) {
+      app.hits = matchNames(app.pipeline.names, query);
+      this.last = text;
+      this.namesSeen = app.pipeline.names.length;
+      this.at = -1;
+    }
+    app.hitList = hitsByWeight(app.result.tree, app.shown, app.hits, 1000);
+    this.tell();
+  }
+
+  tell() {
+    const { app } = this;
+    if (!app.hits || !app.hitList || !app.state.query) return;
+    const { tree } = app.result;
+    const all = weighHits(tree, app.shown, app.hits, 0);
+    let names = 0;
+    const seen = new Set();
+    for (const node of app.hitList) seen.add(tree.name[node]);
+    names = seen.size;
+    const where = this.at >= 0 ? `${this.at + 1} of ` : '';
+    let text = all.boxes ? `${where}${formatCount(all.boxes)} ${all.boxes === 1 ? 'place' : 'places'}, ${formatShare(all.weight, app.shown.total[0])}` : 'nothing found';
+    const zoomed = app.zoomedNode();
+    if (all.boxes && zoomed > 0) {
+      const inside = weighHits(tree, app.shown, app.hits, zoomed);
+      text += `, ${formatShare(inside.weight, app.shown.total[zoomed])} of the zoomed part`;
+    }
+    if (all.boxes && names > 1) text += ` (${formatCount(names)}${app.hitList.length === 1000 ? '+' : ''} methods)`;
+    this.result.textContent = text;
+  }
+
+  // The next hit in the order of weight; zoom stays.
+  walk(step) {
+    const list = this.app.hitList;
+    if (!list || !list.length) return -1;
+    this.at = this.at < 0 ? (step > 0 ? 0 : list.length - 1) : (this.at + step + list.length) % list.length;
+    this.tell();
+    return list[this.at];
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What leaves the page: copied text, files, paper.
+import { kindColour } from './colours.js';
+import { h } from './dom.js';
+import { layoutBoxes } from './layout.js';
+import { sumMethods } from './methods.js';
+import { clip, visible } from './names.js';
+import { formatCount, formatShare } from './numbers.js';
+
+export async function copyText(text, root) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // No permission, or no clipboard API: the old way needs a selected field.
+    const area = h('textarea', { class: 'outline' });
+    area.value = text;
+    root.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    return done;
+  }
+}
+
+export function save(name, type, parts) {
+  const url = URL.createObjectURL(new Blob(parts, { type }));
+  const link = h('a', { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+// Folded text: `;` and line breaks would split a name in two.
+const folded = (name) => name.replace(/[;\r\n]/g, (c) => (c === ';' ? ':' : ' '));
+
+export function stackText(tree, names, node) {
+  return tree.pathOf(node).map((step) => names[tree.name[step]]).join('\n');
+}
+
+export function foldedLine(tree, names, node, count) {
+  return tree.pathOf(node).map((step) => folded(names[tree.name[step]])).join(';') + ' ' + Math.round(count);
+}
+
+// Every stack below `top` with weight, as folded text with counts of samples.
+export function foldedText(tree, names, measure, top) {
+  const lines = [];
+  const path = tree.pathOf(top).map((step) => folded(names[tree.name[step]]));
+  const levels = new Map([[top, path.length]]);
+  for (let i = top; i < tree.end[top]; i++) {
+    if (i !== top) {
+      const level = levels.get(tree.parent[i]);
+      levels.set(i, level + 1);
+      path.length = level;
+      path.push(folded(names[tree.name[i]]));
+    }
+    const count = Math.round(measure.selfSamplesOf(i));
+    if (count > 0) lines.push((path.join(';') || '[empty stack]') + ' ' + count);
+  }
+  return lines.join('\n') + '\n';
+}
+
+const xml = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
+
+// What the window shows, as a picture of boxes and text.
+export function svgOf(view, title) {
+  const { model, from, to, flame } = view;
+  const width = 1200;
+  const row = 18;
+  const layout = layoutBoxes(model.tree, { total: model.total, from, to, width, order: model.order, rootRow: view.rootRow });
+  const height = layout.rows.length * row + 40;
+  const out = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
+    `<title>${xml(visible(title))}<\/title><rect width="100%" height="100%" fill="#fff"/><text x="8" y="20" font-size="15">${xml(visible(title))}<\/text>`,
+  ];
+  layout.rows.forEach((boxes, depth) => {
+    const y = flame ? height - (depth + 1) * row - 4 : 36 + depth * row;
+    for (let k = 0; k < boxes.node.length; k++) {
+      const left = Math.max(0, boxes.left[k]);
+      const wide = Math.min(width, boxes.right[k]) - left;
+      const node = boxes.node[k];
+      const name = boxes.run[k] ? '' : visible(clip(model.name(node), 300));
+      const share = boxes.run[k] ? `${formatCount(boxes.run[k].frames)} frames` : formatShare(model.total[node], model.total[0]);
+      const fill = boxes.run[k] ? '#c3c7ce' : model.tree.name[node] < 0 ? '#e4e7ec' : kindColour(model.tree.kind[node], name, false);
+      const text = wide > 30 ? clip(name, Math.floor(wide / 7)) : '';
+      out.push(
+        `<g><title>${xml(name)} ${xml(share)}<\/title><rect x="${left.toFixed(2)}" y="${y}" width="${Math.max(0.3, wide - 0.5).toFixed(2)}" height="${row - 1}" fill="${fill}"/>` +
+          (text ? `<text x="${(left + 3).toFixed(2)}" y="${y + 13}">${xml(text)}<\/text>` : '') +
+          '<\/g>',
+      );
+    }
+  });
+  return out.join('\n') + '\n<\/svg>\n';
+}
+
+// The part of a printed page that the screen does not have: facts and the top methods.
+export function printedTable(app) {
+  const sums = sumMethods(app.result.tree, app.shown, app.pipeline.names.length);
+  const order = [];
+  for (let n = 0; n < sums.total.length; n++) if (sums.total[n] > 0) order.push(n);
+  order.sort((a, b) => sums.self[b] - sums.self[a] || sums.total[b] - sums.total[a]);
+  const whole = app.shown.total[0];
+  const rows = order
+    .slice(0, 30)
+    .map((n) => h('tr', null, h('td', null, formatShare(sums.self[n], whole)), h('td', null, formatShare(sums.total[n], whole)), h('td', null, h('bdi', null, visible(clip(app.pipeline.names[n], 300))))));
+  const facts = app.allFacts().map(([label, value]) => h('div', null, h('b', null, label), ' ', visible(clip(value, 500))));
+  return [h('div', { class: 'print-facts' }, ...facts), h('table', null, h('thead', null, h('tr', null, h('th', null, 'Self'), h('th', null, 'Total'), h('th', null, 'Method'))), h('tbody', null, ...rows))];
+}

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Samples over time, stacked by thread state. Dragging selects a range; everything else follows.
+import { h, oncePerFrame } from './dom.js';
+import { formatClock, formatCount, formatSeconds } from './numbers.js';
+import { eachSelected } from './selection.js';
+
+export const STATES = ['unknown', 'running', 'runnable', 'sleeping', 'waiting', 'parked', 'blocked', 'in native'];
+const STATE_LIGHT = ['#6f9bd1', '#4f9d69', '#8cc084', '#c9ccd3', '#d8b765', '#e3cf97', '#d1685c', '#d9975a'];
+const STATE_DARK = ['#5f8cc4', '#4b9265', '#6f9f68', '#565b66', '#a58839', '#8c7b48', '#b5544a', '#b0743c'];
+
+export class Strip {
+  constructor(app) {
+    this.app = app;
+    this.canvas = h('canvas', { 'aria-hidden': 'true' });
+    this.label = h('div', { class: 'strip-label' });
+    this.element = h(
+      'div',
+      { class: 'strip', tabindex: '0', role: 'group', 'aria-label': 'Time: drag to select a range; arrow keys move it, Shift and arrows resize it', 'aria-describedby': 'strip-label' },
+      this.canvas,
+      this.label,
+    );
+    this.label.id = 'strip-label';
+    this.utc = true;
+    this.label.addEventListener('click', () => {
+      this.utc = !this.utc;
+      this.tell();
+    });
+    this.redraw = oncePerFrame(() => this.draw());
+    this.bind();
+    new ResizeObserver(() => {
+      this.cells = null;
+      this.redraw();
+    }).observe(this.element);
+  }
+
+  get side() {
+    return this.app.source.sides[0];
+  }
+
+  get available() {
+    return this.app.source.sides.length === 1 && this.side.timed && this.side.timed.count > 0;
+  }
+
+  // Ticks shown: the whole capture, or what the wheel zoomed to.
+  get view() {
+    const end = Math.max(this.side.meta.durationTicks || 0, this.side.timed.time[this.side.timed.count - 1] + 1);
+    if (!this.zoomed) return [0, end];
+    return this.zoomed;
+  }
+
+  tickAt(x) {
+    const [from, to] = this.view;
+    return from + ((to - from) * Math.min(Math.max(0, x), this.canvas.clientWidth)) / (this.canvas.clientWidth || 1);
+  }
+
+  bind() {
+    const at = (event) => event.clientX - this.canvas.getBoundingClientRect().left;
+    let start = null;
+    let field = 'range';
+    this.canvas.addEventListener('pointerdown', (event) => {
+      if (event.button > 0 || !this.available) return;
+      this.canvas.setPointerCapture(event.pointerId);
+      start = at(event);
+      field = event.shiftKey && this.app.state.range ? 'base' : 'range';
+      this.before = this.app.rememberFilters();
+    });
+    this.canvas.addEventListener('pointermove', (event) => {
+      if (start === null || Math.abs(at(event) - start) < 3) return;
+      const range = [this.tickAt(start), this.tickAt(at(event))].sort((a, b) => a - b);
+      this.dragging = true;
+      this.app.dragRange(field, [Math.floor(range[0]), Math.max(Math.floor(range[0]) + 1, Math.ceil(range[1]))]);
+    });
+    for (const type of ['pointerup', 'pointercancel']) {
+      this.canvas.addEventListener(type, () => {
+        if (start === null) return;
+        start = null;
+        if (this.dragging) this.app.settleRange(this.before);
+        else if (this.app.state.range) this.app.update({ range: null, base: null });
+        this.dragging = false;
+      });
+    }
+    this.canvas.addEventListener('wheel', (event) => this.wheel(event, at(event)), { passive: false });
+    this.element.addEventListener('keydown', (event) => this.key(event));
+  }
+
+  wheel(event, x) {
+    if (!this.available) return;
+    event.preventDefault();
+    const [from, to] = this.view;
+    const end = Math.max(this.side.meta.durationTicks || 0, this.side.timed.time[this.side.timed.count - 1] + 1);
+    const middle = this.tickAt(x);
+    const span = Math.min(end, Math.max(20, (to - from) * Math.exp(Math.max(-200, Math.min(200, event.deltaY)) * 0.003)));
+    const left = Math.min(Math.max(0, middle - ((middle - from) * span) / (to - from)), end - span);
+    this.zoomed = span >= end ? null : [left, left + span];
+    this.cells = null;
+    this.redraw();
+  }
+
+  key(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step || !this.available) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const [from, to] = this.view;
+    const unit = Math.max(1, Math.round((to - from) / 100));
+    const range = this.app.state.range || [from, Math.min(to, from + 10 * unit)];
+    const moved = event.shiftKey ? [range[0], Math.max(range[0] + unit, range[1] + step * unit)] : [range[0] + step * unit, range[1] + step * unit];
+    if (moved[0] < 0 || moved[1] > to + unit) return;
+    this.app.update({ range: moved.map(Math.round) });
+  }
+
+  count(width) {
+    const [from, to] = this.view;
+    const cellCount = Math.max(1, Math.floor(width / 3));
+    const cells = Array.from({ length: STATES.length }, () => new Float64Array(cellCount));
+    const { timed, perSample } = this.side;
+    const scale = cellCount / (to - from);
+    const selection = this.app.result ? { ...this.app.result.selections[0], range: [from, to] } : { range: [from, to] };
+    eachSelected(timed, selection, (s) => {
+      const n = timed.repeat ? timed.repeat[s] : 1;
+      const weight = timed.weight ? timed.weight[s] : n * (perSample || 1);
+      cells[Math.min(timed.state[s], STATES.length - 1)][Math.min(cellCount - 1, Math.floor((timed.time[s] - from) * scale))] += weight;
+    });
+    let highest = 0;
+    for (let c = 0; c < cellCount; c++) highest = Math.max(highest, cells.reduce((sum, row) => sum + row[c], 0));
+    return { cells, cellCount, highest };
+  }
+
+  show() {
+    this.element.hidden = !this.available;
+    this.cells = null;
+    if (this.available) this.redraw();
+  }
+
+  draw() {
+    if (!this.available) return;
+    const width = this.element.clientWidth;
+    const height = this.canvas.clientHeight;
+    if (!width || !height) return;
+    const { dark, state } = this.app;
+    const ratio = Math.min(devicePixelRatio || 1, 2);
+    if (!this.cells) this.cells = this.count(width);
+    this.canvas.width = width * ratio;
+    this.canvas.height = height * ratio;
+    const context = this.canvas.getContext('2d', { alpha: false });
+    context.scale(ratio, ratio);
+    context.fillStyle = dark ? '#1d2026' : '#f6f7f9';
+    context.fillRect(0, 0, width, height);
+    this.drawGaps(context, width, height, dark);
+    const { cells, cellCount, highest } = this.cells;
+    const colours = dark ? STATE_DARK : STATE_LIGHT;
+    const cell = width / cellCount;
+    for (let c = 0; c < cellCount; c++) {
+      let y = height;
+      for (let s = 0; s < cells.length; s++) {
+        const tall = highest ? (cells[s][c] / highest) * (height - 3) : 0;
+        if (!tall) continue;
+        context.fillStyle = colours[s];
+        context.fillRect(c * cell, y - tall, Math.max(1, cell - 0.6), tall);
+        y -= tall;
+      }
+    }
+    this.drawRange(context, state.range, height, dark ? '#e8ecf4' : '#1f2937', width, dark);
+    if (state.base) this.drawRange(context, state.base, height, '#2f6fd0', 0, dark);
+    this.tell();
+  }
+
+  drawGaps(context, width, height, dark) {
+    const [from, to] = this.view;
+    for (const gap of this.side.meta.gaps || []) {
+      const left = ((gap.from - from) / (to - from)) * width;
+      const right = ((gap.to - from) / (to - from)) * width;
+      context.fillStyle = dark ? '#3a2e2e' : '#f3dede';
+      context.fillRect(left, 0, Math.max(2, right - left), height);
+    }
+  }
+
+  drawRange(context, range, height, colour, width, dark) {
+    if (!range) return;
+    const [from, to] = this.view;
+    const x = (tick) => ((tick - from) / (to - from)) * this.element.clientWidth;
+    const left = x(range[0]);
+    const right = x(range[1]);
+    if (width) {
+      context.fillStyle = dark ? 'rgba(0,0,0,.55)' : 'rgba(255,255,255,.7)';
+      context.fillRect(0, 0, left, height);
+      context.fillRect(right, 0, width - right, height);
+    }
+    context.strokeStyle = colour;
+    context.lineWidth = 1.5;
+    context.strokeRect(left, 1, Math.max(2, right - left), height - 2);
+  }
+
+  seconds(ticks) {
+    return (ticks * (this.side.meta.tickNs || 1e6)) / 1e9;
+  }
+
+  clock(ticks) {
+    const start = this.side.meta.startMs;
+    if (!start) return '+' + formatSeconds(this.seconds(ticks));
+    return formatClock(start + this.seconds(ticks) * 1000, this.utc);
+  }
+
+  describe(range) {
+    return `${this.clock(range[0])} – ${this.clock(range[1])} (${formatSeconds(this.seconds(range[1] - range[0]))})`;
+  }
+
+  tell() {
+    const { state } = this.app;
+    const zone = this.side.meta.startMs ? (this.utc ? ' UTC' : ' local time') : '';
+    const whole = this.view;
+    const text = state.range
+      ? `${this.describe(state.range)}${zone}${state.base ? ' compared with ' + this.describe(state.base) : ' · Shift-drag a second range to compare · Esc clears'}`
+      : `${this.describe(whole)}${zone} · drag to select · ${formatCount(this.side.timed.count)} timed samples`;
+    if (this.label.textContent !== text) this.label.textContent = text;
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Threads by weight, and thread states: which of them count.
+import { button, h } from './dom.js';
+import { hashText, visible } from './names.js';
+import { formatCount, formatShare } from './numbers.js';
+import { STATES } from './strip.js';
+import { VirtualList } from './virtual.js';
+
+const pattern = (name) => name.replace(/\d+/g, '#');
+
+export class ThreadPanel {
+  constructor(app) {
+    this.app = app;
+    this.filter = h('input', { type: 'search', placeholder: 'Filter threads', 'aria-label': 'Filter threads', oninput: () => this.arrange() });
+    this.group = h('input', { type: 'checkbox', onchange: () => this.arrange() });
+    this.split = h('input', { type: 'checkbox', onchange: () => app.update({ split: this.split.checked }) });
+    this.list = new VirtualList({ role: 'group', class: 'threads', 'aria-label': 'Threads' }, 28, (i) => this.row(i));
+    this.states = h('div', { class: 'states', role: 'group', 'aria-label': 'States' });
+    this.why = h('p', { class: 'hint' });
+    this.element = h(
+      'aside',
+      { class: 'panel', 'aria-label': 'Threads and states', hidden: true },
+      h('div', { class: 'panel-head' }, h('h2', null, 'Threads'), button('Close', () => app.togglePanel(), { class: 'plain' }, '×')),
+      this.why,
+      (this.body = h(
+        'div',
+        { class: 'panel-body' },
+        h('div', { class: 'tools' }, this.filter, button('All', () => this.choose(null)), button('None', () => this.choose([]))),
+        h('div', { class: 'tools' }, h('label', null, this.group, ' group by pattern'), h('label', null, this.split, ' split in graph')),
+        this.states,
+        this.list.element,
+      )),
+    );
+  }
+
+  get side() {
+    return this.app.source.sides[this.app.source.sides.length - 1];
+  }
+
+  count() {
+    const { timed, threads, perSample } = this.side;
+    this.weight = new Float64Array(threads.length);
+    this.samples = new Float64Array(threads.length);
+    this.byState = new Float64Array(STATES.length);
+    for (let s = 0; s < timed.count; s++) {
+      const n = timed.repeat ? timed.repeat[s] : 1;
+      this.weight[timed.thread[s]] += timed.weight ? timed.weight[s] : n * (perSample || 1);
+      this.samples[timed.thread[s]] += n;
+      this.byState[Math.min(timed.state[s], STATES.length - 1)] += n;
+    }
+    this.counted = this.side;
+  }
+
+  show() {
+    const possible = this.side.timed && this.side.threads.length > 0;
+    this.body.hidden = !possible;
+    this.why.hidden = Boolean(possible);
+    if (!possible) {
+      this.why.textContent = this.side.timed ? 'This capture has no thread names.' : 'This capture has no times and threads per sample: its source (folded text, for example) holds sums only.';
+      return;
+    }
+    if (this.counted !== this.side) this.count();
+    this.split.checked = this.app.state.split;
+    this.arrange();
+    this.fillStates();
+  }
+
+  arrange() {
+    const wanted = this.filter.value.trim().toLowerCase();
+    const groups = new Map();
+    this.side.threads.forEach((name, i) => {
+      if (wanted && !name.toLowerCase().includes(wanted)) return;
+      const key = this.group.checked ? pattern(name) : name;
+      const group = groups.get(key) || { label: key, names: new Set(), count: 0, weight: 0, samples: 0 };
+      group.names.add(name);
+      group.count++;
+      group.weight += this.weight[i];
+      group.samples += this.samples[i];
+      groups.set(key, group);
+    });
+    this.groups = [...groups.values()].sort((a, b) => b.weight - a.weight || (a.label < b.label ? -1 : 1));
+    this.list.setCount(this.groups.length);
+  }
+
+  isOn(name) {
+    const { threads } = this.app.state;
+    return !threads || threads.includes(hashText(name).toString(36));
+  }
+
+  choose(names) {
+    this.app.update({ threads: names && names.map((name) => hashText(name).toString(36)) });
+  }
+
+  set(group, on) {
+    const chosen = new Set(this.side.threads.filter((name) => this.isOn(name)));
+    for (const name of group.names) on ? chosen.add(name) : chosen.delete(name);
+    this.choose(chosen.size === new Set(this.side.threads).size ? null : [...chosen]);
+  }
+
+  row(index) {
+    const group = this.groups[index];
+    const whole = this.weight.reduce((sum, w) => sum + w, 0);
+    const on = [...group.names].every((name) => this.isOn(name));
+    const box = h('input', { type: 'checkbox', onchange: () => this.set(group, box.checked) });
+    box.checked = on;
+    const label = visible(group.label.slice(0, 300)) || '(unnamed thread)';
+    return h(
+      'div',
+      { class: 'table-row' },
+      h('label', { class: 'cell name' }, box, h('bdi', null, label), group.count > 1 ? h('small', null, ` ${group.count} threads`) : null),
+      button(`Only ${label}`, () => this.choose([...group.names]), { class: 'plain only' }, 'only'),
+      h('span', { class: 'cell samples', title: formatCount(group.samples) + ' samples' }, formatShare(group.weight, whole)),
+    );
+  }
+
+  fillStates() {
+    const { states } = this.app.state;
+    const present = STATES.map((_, n) => n).filter((n) => this.byState[n] > 0);
+    this.states.hidden = present.length < 2;
+    this.states.replaceChildren(
+      ...present.map((n) => {
+        const box = h('input', { type: 'checkbox', onchange: () => this.toggleState(n, present) });
+        box.checked = !states || states.includes(n);
+        return h('label', null, box, h('i', { class: 'state s' + n }), ` ${STATES[n]} `, h('small', null, formatCount(this.byState[n])));
+      }),
+    );
+  }
+
+  toggleState(n, present) {
+    const on = new Set(this.app.state.states || present);
+    if (!on.delete(n)) on.add(n);
+    this.app.update({ states: on.size === present.length ? null : [...on].sort((a, b) => a - b) });
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A list of any length of which only the rows in view exist.
+import { h, oncePerFrame } from './dom.js';
+
+export class VirtualList {
+  // fill(index): the element of a row.
+  constructor(attributes, rowHeight, fill) {
+    this.rowHeight = rowHeight;
+    this.fill = fill;
+    this.count = 0;
+    this.inner = h('div', { class: 'rows', role: 'presentation' });
+    this.element = h('div', { ...attributes, class: 'virtual ' + (attributes.class || '') }, this.inner);
+    this.redraw = oncePerFrame(() => this.draw());
+    this.element.addEventListener('scroll', () => this.redraw(), { passive: true });
+    new ResizeObserver(() => this.redraw()).observe(this.element);
+  }
+
+  setCount(count) {
+    this.count = count;
+    this.inner.style.height = count * this.rowHeight + 'px';
+    this.draw();
+  }
+
+  draw() {
+    const height = this.element.clientHeight;
+    const first = Math.max(0, Math.floor(this.element.scrollTop / this.rowHeight) - 4);
+    const last = Math.min(this.count, Math.ceil((this.element.scrollTop + height) / this.rowHeight) + 4);
+    const rows = [];
+    for (let i = first; i < last; i++) {
+      const row = this.fill(i);
+      row.style.top = i * this.rowHeight + 'px';
+      rows.push(row);
+    }
+    this.inner.replaceChildren(...rows);
+  }
+
+  reveal(index) {
+    const top = index * this.rowHeight;
+    const { scrollTop, clientHeight } = this.element;
+    if (top < scrollTop) this.element.scrollTop = top;
+    else if (top + this.rowHeight > scrollTop + clientHeight) this.element.scrollTop = top + this.rowHeight - clientHeight;
+    this.draw();
+  }
+}

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/render/collapsed_reader.h"
+
+#include "lib/profile/profile_builder.h"
+
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace jprof::render {
+namespace {
+
+using profile::FrameKind;
+
+constexpr std::string_view kSpace = " \t\r\f\v";
+// Counts above this lose exactness as doubles; no profile has them.
+constexpr double kMaxCount = 9e15;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The number at the end of `text`, digits with an optional fraction, after white space.
+bool take_count(std::string_view& text, double& value) {
+  std::size_t at = text.size();
+  while (at > 0 && (is_digit(text[at - 1]) || text[at - 1] == '.')) {
+    --at;
+  }
+  const std::string_view number = text.substr(at);
+  if (at == 0 || number.empty() || !is_digit(number[0]) ||
+      kSpace.find(text[at - 1]) == std::string_view::npos) {
+    return false;
+  }
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc{} || end != number.data() + number.size() || value > kMaxCount) {
+    return false;
+  }
+  text = text.substr(0, text.find_last_not_of(kSpace, at - 1) + 1);
+  return true;
+}
+
+std::pair<std::string_view, FrameKind> split_kind(std::string_view name) {
+  static constexpr std::pair<std::string_view, FrameKind> kSuffixes[] = {
+      {"_[j]", FrameKind::kC2},
+      {"_[i]", FrameKind::kInlined},
+      {"_[0]", FrameKind::kInterpreted},
+      {"_[1]", FrameKind::kC1},
+      {"_[k]", FrameKind::kKernel}};
+  for (const auto& [suffix, kind] : kSuffixes) {
+    if (name.size() > suffix.size() && name.ends_with(suffix)) {
+      return {name.substr(0, name.size() - suffix.size()), kind};
+    }
+  }
+  return {name, FrameKind::kUnknown};
+}
+
+// Calls visit(line) until it says false; true if it never did.
+template <typename Visit>
+bool each_line(std::string_view text, Visit visit) {
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    if (!visit(text.substr(from, end - from))) {
+      return false;
+    }
+    from = end + 1;
+  }
+  return true;
+}
+
+class CollapsedIntake {
+ public:
+  CollapsedIntake(std::string_view title, CountColumns columns) : columns_(columns) {
+    builder_.info().title = std::string(title);
+    builder_.info().event = "";
+    thread_ = builder_.add_thread({});
+  }
+
+  void line(std::string_view text) {
+    FoldedLine folded;
+    if (!parse_folded_line(text, columns_, folded)) {
+      ignored_ += text.find_first_not_of(kSpace) != std::string_view::npos;
+      return;
+    }
+    ++used_;
+    rounded_ += folded.value != std::floor(folded.value);
+    stack_.clear();
+    for (std::size_t from = 0; from <= folded.stack.size();) {
+      const std::size_t end = std::min(folded.stack.find(';', from), folded.stack.size());
+      stack_.push_back(frame(folded.stack.substr(from, end - from)));
+      from = end + 1;
+    }
+    const auto count = static_cast<std::uint64_t>(std::llround(folded.value));
+    if (count > 0) {
+      builder_.add_sample({.thread = thread_,
+                           .stack = builder_.intern_stack(stack_),
+                           .count = count,
+                           .weight = count});
+    }
+  }
+
+  base::Result<profile::Profile> finish() {
+    if (used_ == 0 && ignored_ > 0) {
+      return base::make_failure(base::ErrorCode::kInvalidData,
+                                "no line of the form \"frame;frame COUNT\"",
+                                "Folded text has one stack and one count on each line.");
+    }
+    auto& facts = builder_.info().facts;
+    if (ignored_ > 0) {
+      facts.emplace_back("ignored lines", std::to_string(ignored_));
+    }
+    if (rounded_ > 0) {
+      facts.emplace_back("rounded counts", std::to_string(rounded_));
+    }
+    return builder_.build();
+  }
+
+ private:
+  profile::FrameId frame(std::string_view text) {
+    if (const auto known = frames_.find(text); known != frames_.end()) {
+      return known->second;
+    }
+    const auto [name, kind] = split_kind(text);
+    const profile::FrameId id =
+        builder_.intern_frame({.kind = kind, .name = builder_.intern_string(name)});
+    frames_.emplace(text, id);
+    return id;
+  }
+
+  CountColumns columns_;
+  profile::ProfileBuilder builder_;
+  profile::ThreadId thread_{};
+  // Keys point into the text that is read.
+  std::unordered_map<std::string_view, profile::FrameId> frames_;
+  std::vector<profile::FrameId> stack_;
+  std::uint64_t used_ = 0;
+  std::uint64_t ignored_ = 0;
+  std::uint64_t rounded_ = 0;
+};
+
+} // namespace
+
+bool parse_folded_line(std::string_view line, CountColumns columns, FoldedLine& out) {
+  line = line.substr(0, line.find_last_not_of(kSpace) + 1);
+  out = {};
+  if (!take_count(line, out.value) || line.empty()) {
+    return false;
+  }
+  double first = 0;
+  std::string_view rest = line;
+  if (columns == CountColumns::kUpToTwo && take_count(rest, first) && !rest.empty()) {
+    out.base = first;
+    out.has_base = true;
+    line = rest;
+  }
+  out.stack = line;
+  return true;
+}
+
+CountColumns count_columns(std::string_view text) {
+  std::size_t two = 0;
+  const bool all = each_line(text, [&](std::string_view line) {
+    FoldedLine folded;
+    const bool counted = parse_folded_line(line, CountColumns::kUpToTwo, folded);
+    two += counted && folded.has_base;
+    return !counted || folded.has_base;
+  });
+  return all && two > 0 ? CountColumns::kUpToTwo : CountColumns::kOne;
+}
+
+base::Result<profile::Profile> read_collapsed(std::string_view text, std::string_view title) {
+  CollapsedIntake intake(title, count_columns(text));
+  each_line(text, [&](std::string_view line) {
+    intake.line(line);
+    return true;
+  });
+  return intake.finish();
+}
+
+} // namespace jprof::render

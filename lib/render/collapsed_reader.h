@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/profile/profile.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace jprof::render {
+
+// A line "root;...;leaf COUNT" of folded text; with a second count ("... BASE COUNT") it is
+// differential, as difffolded.pl writes it. Counts may have decimals.
+struct FoldedLine {
+  std::string_view stack;
+  double value = 0;
+  double base = 0;
+  bool has_base = false;
+};
+
+// Parses one line as flamegraph.pl does: the counts are what follows the last white space. False
+// for lines that it ignores. With kOne a number before the count is the end of a name.
+enum class CountColumns { kOne, kUpToTwo };
+bool parse_folded_line(std::string_view line, CountColumns columns, FoldedLine& out);
+// Two if every line that has a count has two.
+CountColumns count_columns(std::string_view text);
+
+// Folded text as a profile without times; of two counts the second. Suffixes of kinds (_[j], _[i],
+// _[0], _[1], _[k]) are taken off. Lines without a count are ignored and counted in the facts; a
+// text in which no line has one is kInvalidData. Decimals are rounded per line, and a fact says so.
+base::Result<profile::Profile> read_collapsed(std::string_view text, std::string_view title);
+
+} // namespace jprof::render

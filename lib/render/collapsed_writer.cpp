@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/render/collapsed_writer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace jprof::render {
+namespace {
+
+std::string_view suffix_of(profile::FrameKind kind) {
+  switch (kind) {
+  case profile::FrameKind::kInterpreted:
+    return "_[0]";
+  case profile::FrameKind::kC1:
+    return "_[1]";
+  case profile::FrameKind::kC2:
+    return "_[j]";
+  case profile::FrameKind::kInlined:
+    return "_[i]";
+  case profile::FrameKind::kKernel:
+    return "_[k]";
+  default:
+    return "";
+  }
+}
+
+std::vector<std::string> frame_texts(const profile::Profile& profile, KindSuffix suffix) {
+  std::vector<std::string> texts;
+  texts.reserve(profile.frames().size());
+  for (const profile::Frame& frame : profile.frames()) {
+    std::string text = collapsed_name(profile.string(frame.name));
+    if (suffix == KindSuffix::kAnnotate) {
+      text += suffix_of(frame.kind);
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::string line_of(const profile::Profile& profile, const std::vector<std::string>& texts,
+                    std::uint32_t thread, std::uint32_t stack, ThreadRoot threads) {
+  std::string line;
+  if (threads == ThreadRoot::kYes) {
+    line =
+        "[" + collapsed_name(profile.string(profile.thread(profile::ThreadId{thread}).name)) + "]";
+  }
+  for (const profile::FrameId frame : profile.stack(profile::StackId{stack})) {
+    if (!line.empty()) {
+      line += ';';
+    }
+    line += texts[static_cast<std::size_t>(frame)];
+  }
+  return line.empty() ? "[empty stack]" : line;
+}
+
+} // namespace
+
+std::string collapsed_name(std::string_view name) {
+  if (name.empty()) {
+    return "[unnamed]";
+  }
+  std::string out(name);
+  for (char& c : out) {
+    if (c == ';') {
+      c = ':';
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      c = ' ';
+    }
+  }
+  return out;
+}
+
+std::string write_collapsed(const profile::Profile& profile, const CollapsedOptions& options) {
+  const std::vector<std::string> texts = frame_texts(profile, options.suffix);
+  // Threads count only where they are part of the line.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sums;
+  for (const profile::Sample& sample : profile.samples()) {
+    const std::uint32_t thread =
+        options.threads == ThreadRoot::kYes ? static_cast<std::uint32_t>(sample.thread) : 0;
+    sums[{thread, static_cast<std::uint32_t>(sample.stack)}] +=
+        options.value == CollapsedValue::kSamples ? sample.count : sample.weight;
+  }
+  std::vector<std::pair<std::string, std::uint64_t>> lines;
+  lines.reserve(sums.size());
+  for (const auto& [key, value] : sums) {
+    lines.emplace_back(line_of(profile, texts, key.first, key.second, options.threads), value);
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string out;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::uint64_t value = lines[i].second;
+    // Frames that differ only by kind or line number have one text.
+    while (i + 1 < lines.size() && lines[i + 1].first == lines[i].first) {
+      value += lines[++i].second;
+    }
+    out += lines[i].first;
+    out += ' ';
+    out += std::to_string(value);
+    out += '\n';
+  }
+  return out;
+}
+
+} // namespace jprof::render

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/profile/profile.h"
+
+#include <string>
+#include <string_view>
+
+namespace jprof::render {
+
+enum class CollapsedValue { kSamples, kWeight };
+// Suffixes of flamegraph.pl's Java palette: _[j] compiled, _[i] inlined, _[0] interpreted,
+// _[1] compiled by C1, _[k] kernel.
+enum class KindSuffix { kNone, kAnnotate };
+enum class ThreadRoot { kNo, kYes };
+
+struct CollapsedOptions {
+  CollapsedValue value = CollapsedValue::kSamples;
+  KindSuffix suffix = KindSuffix::kNone;
+  ThreadRoot threads = ThreadRoot::kNo;
+};
+
+// Folded text: one line "root;...;leaf COUNT" per distinct stack, sorted, so that equal profiles
+// give equal bytes. What would break a line apart in other tools is replaced: ';' by ':', line
+// breaks and other control characters by a space. The empty stack is "[empty stack]".
+std::string write_collapsed(const profile::Profile& profile, const CollapsedOptions& options = {});
+
+// One frame's name as it may stand in folded text.
+std::string collapsed_name(std::string_view name);
+
+} // namespace jprof::render

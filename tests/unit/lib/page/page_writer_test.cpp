@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/encoding.h"
+#include "lib/page/assets.h"
+#include "lib/page/page_data.h"
+#include "lib/page/page_writer.h"
+#include "lib/profile/profile_builder.h"
+#include "lib/render/collapsed_reader.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <map>
+
+namespace {
+
+using namespace jprof;
+
+profile::Profile folded(std::string_view text, std::string_view title = "test") {
+  auto profile = render::read_collapsed(text, title);
+  EXPECT_TRUE(profile.has_value());
+  return std::move(*profile);
+}
+
+std::uint32_t u32_at(std::string_view bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (int i = 3; i >= 0; --i) {
+    value = value << 8 | static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)]);
+  }
+  return value;
+}
+
+std::string between(std::string_view text, std::string_view from, std::string_view to) {
+  const std::size_t begin = text.find(from) + from.size();
+  return std::string(text.substr(begin, text.find(to, begin) - begin));
+}
+
+std::string inflate_raw(std::string_view packed, std::size_t size) {
+  std::string out(size, '\0');
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, -MAX_WBITS), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  inflateEnd(&stream);
+  return out;
+}
+
+std::map<std::string, std::string> columns_of(std::string_view page) {
+  const auto data = base::base64_decode(between(page, "id=\"jprof-data\">", "</script>"));
+  EXPECT_TRUE(data.has_value());
+  const std::string raw =
+      inflate_raw(std::string_view(*data).substr(page::kHeaderBytes), u32_at(*data, 12));
+  std::map<std::string, std::string> columns;
+  for (std::size_t at = 0; at < raw.size();) {
+    const std::uint32_t size = u32_at(raw, at + 4);
+    columns[raw.substr(at, 4)] = raw.substr(at + 8, size);
+    at += 8 + size;
+  }
+  return columns;
+}
+
+TEST(PageWriter, GivesTheSameBytesForTheSameProfile) {
+  const std::string text = "a;b 1\na;c 5\nd 2\n";
+
+  EXPECT_EQ(*page::write_page(folded(text)), *page::write_page(folded(text)));
+}
+
+TEST(PageWriter, EncodesTheTreeAsDocumented) {
+  const auto page = page::write_page(folded("a;b 1\na;c 200\nd 2\n"));
+
+  ASSERT_TRUE(page.has_value());
+  auto columns = columns_of(*page);
+  // Preorder, heaviest first: a, c, b, d. All four frames are equally frequent: numbered as met.
+  EXPECT_EQ(columns["TPOP"], std::string("\0\0\1\2", 4));
+  EXPECT_EQ(columns["TSLF"], std::string("\0\0\xc8\x01\1\2", 6));
+  EXPECT_EQ(columns["NLEN"], "\1\1\1\1");
+  EXPECT_EQ(columns["NAME"].size(), 4U);
+  EXPECT_EQ(columns["FKIN"], std::string(4, '\0'));
+  EXPECT_FALSE(columns.contains("STIM"));
+}
+
+TEST(PageWriter, ChecksumsHeaderAndBody) {
+  const auto page = page::write_page(folded("a 1\n"));
+
+  const auto data = base::base64_decode(between(*page, "id=\"jprof-data\">", "</script>"));
+  ASSERT_TRUE(data.has_value());
+  EXPECT_EQ(data->substr(0, 8), page::kMagic);
+  EXPECT_EQ(u32_at(*data, 16), data->size() - page::kHeaderBytes);
+  const std::string covered = data->substr(0, 20) + data->substr(page::kHeaderBytes);
+  EXPECT_EQ(u32_at(*data, 20), crc32(0, reinterpret_cast<const Bytef*>(covered.data()),
+                                     static_cast<uInt>(covered.size())));
+}
+
+TEST(PageWriter, KeepsTimesThreadsAndStates) {
+  profile::ProfileBuilder builder;
+  builder.info().has_times = true;
+  builder.info().has_threads = true;
+  const auto thread = builder.add_thread({.name = builder.intern_string("main")});
+  const profile::FrameId frame = builder.intern_frame({.name = builder.intern_string("a")});
+  const auto stack = builder.intern_stack(std::span(&frame, 1));
+  for (const int ms : {5, 6, 300}) {
+    builder.add_sample({.time = std::chrono::milliseconds(ms),
+                        .thread = thread,
+                        .stack = stack,
+                        .state = profile::ThreadState::kParked,
+                        .weight = ms == 300 ? 20U : 10U});
+  }
+
+  const auto page = page::write_page(builder.build());
+
+  ASSERT_TRUE(page.has_value());
+  auto columns = columns_of(*page);
+  EXPECT_EQ(columns["STIM"], std::string("\5\1\xa6\2", 4));
+  EXPECT_EQ(columns["SSTK"], std::string(3, '\0'));
+  EXPECT_EQ(columns["SSTA"], "\5\5\5");
+  EXPECT_EQ(columns["SWGT"], "\12\12\24");
+  EXPECT_EQ(columns["HNAM"], "main");
+}
+
+// What a class, thread or pod may be called, and must not become.
+TEST(PageWriter, LetsNothingOfTheProfileBecomeMarkup) {
+  const std::string evil = "</script><img src=x onerror=alert(1)><!--<script>\"'`${1}]]>";
+
+  const auto page = page::write_page(folded(evil + " 5\n", evil), {.title = evil});
+
+  ASSERT_TRUE(page.has_value());
+  EXPECT_EQ(page->find("<img"), std::string::npos);
+  EXPECT_EQ(page->find("<!--"), std::string::npos);
+  std::size_t scripts = 0;
+  for (std::size_t at = 0; (at = page->find("<script", at)) != std::string::npos; ++at) {
+    ++scripts;
+  }
+  EXPECT_EQ(scripts, 2U);
+  EXPECT_NE(page->find("&lt;/script&gt;&lt;img"), std::string::npos);
+}
+
+TEST(PageWriter, AllowsOnlyItsOwnScriptAndStyle) {
+  const auto page = page::write_page(folded("a 1\n"));
+
+  ASSERT_TRUE(page.has_value());
+  const std::string policy = between(*page, "Content-Security-Policy\" content=\"", "\">");
+  EXPECT_NE(policy.find("default-src 'none'"), std::string::npos);
+  EXPECT_NE(policy.find(std::string(page::script_hash())), std::string::npos);
+  EXPECT_EQ(policy.find("unsafe"), std::string::npos);
+  // The policy stands before anything that it has to govern.
+  EXPECT_LT(page->find("Content-Security-Policy"), page->find("<title>"));
+  EXPECT_EQ(page->find("http://"), page->find("http://www.w3.org/"));
+  EXPECT_EQ(page->find("https://"), std::string::npos);
+}
+
+TEST(PageWriter, ShowsTheHottestMethodsWithoutScript) {
+  const auto page = page::write_page(folded("main;hot 75\nmain;warm 25\n"));
+
+  ASSERT_TRUE(page.has_value());
+  EXPECT_NE(page->find("<td class=\"n\">75.00 %</td><td class=\"n\">75.00 %</td>"
+                       "<td><bdi>hot</bdi></td>"),
+            std::string::npos);
+}
+
+TEST(PageWriter, SaysThatThereAreNoSamples) {
+  const auto page = page::write_page(folded(""));
+
+  ASSERT_TRUE(page.has_value());
+  EXPECT_NE(page->find("No samples."), std::string::npos);
+}
+
+} // namespace

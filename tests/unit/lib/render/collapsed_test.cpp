@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/profile_builder.h"
+#include "lib/render/collapsed_reader.h"
+#include "lib/render/collapsed_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace {
+
+using namespace jprof;
+using render::CountColumns;
+
+profile::Profile folded(std::string_view text) {
+  auto profile = render::read_collapsed(text, "test");
+  EXPECT_TRUE(profile.has_value());
+  return std::move(*profile);
+}
+
+TEST(Collapsed, ReadsWhatItWrote) {
+  std::mt19937 random(42);
+  std::map<std::string, std::uint64_t> truth;
+  std::string text;
+  for (int i = 0; i < 2000; ++i) {
+    std::string stack;
+    for (auto depth = 1 + random() % 12; depth > 0; --depth) {
+      stack += (stack.empty() ? "" : ";") + ("f" + std::to_string(random() % 40));
+    }
+    const std::uint64_t count = 1 + random() % 1000;
+    truth[stack] += count;
+    text += stack + " " + std::to_string(count) + "\n";
+  }
+  std::string expected;
+  for (const auto& [stack, count] : truth) {
+    expected += stack + " " + std::to_string(count) + "\n";
+  }
+
+  const std::string once = render::write_collapsed(folded(text));
+
+  EXPECT_EQ(once, expected);
+  EXPECT_EQ(render::write_collapsed(folded(once)), once);
+}
+
+TEST(Collapsed, KeepsNamesOnOneLineAndInOnePiece) {
+  profile::ProfileBuilder builder;
+  const auto frame = [&](std::string_view name) {
+    return builder.intern_frame({.name = builder.intern_string(name)});
+  };
+  const profile::FrameId frames[] = {frame("a;b"), frame("c\nd\r\x01"), frame(""), frame("e f")};
+  builder.add_sample({.stack = builder.intern_stack(frames), .count = 3, .weight = 30});
+  builder.add_sample({.stack = builder.intern_stack({}), .count = 1, .weight = 10});
+  const profile::Profile profile = builder.build();
+
+  EXPECT_EQ(render::write_collapsed(profile), "[empty stack] 1\na:b;c d  ;[unnamed];e f 3\n");
+  EXPECT_EQ(render::write_collapsed(profile, {.value = render::CollapsedValue::kWeight}),
+            "[empty stack] 10\na:b;c d  ;[unnamed];e f 30\n");
+}
+
+TEST(Collapsed, AnnotatesKindsAndThreadsWhenAsked) {
+  profile::ProfileBuilder builder;
+  const auto thread = builder.add_thread({.name = builder.intern_string("main")});
+  const profile::FrameId frames[] = {
+      builder.intern_frame({.kind = profile::FrameKind::kC2, .name = builder.intern_string("A.b")}),
+      builder.intern_frame(
+          {.kind = profile::FrameKind::kKernel, .name = builder.intern_string("sys_read")})};
+  builder.add_sample({.thread = thread, .stack = builder.intern_stack(frames), .weight = 1});
+  const profile::Profile profile = builder.build();
+
+  const std::string text = render::write_collapsed(
+      profile, {.suffix = render::KindSuffix::kAnnotate, .threads = render::ThreadRoot::kYes});
+
+  EXPECT_EQ(text, "[main];A.b_[j];sys_read_[k] 1\n");
+  EXPECT_EQ(folded(text).frames().back().kind, profile::FrameKind::kKernel);
+}
+
+TEST(Collapsed, IgnoresLinesWithoutACountAndSaysSo) {
+  const profile::Profile profile = folded("a;b 2\nnonsense\n\n# x\na;c 0x7\n");
+
+  EXPECT_EQ(profile.total_count(), 2U);
+  ASSERT_EQ(profile.info().facts.size(), 1U);
+  EXPECT_EQ(profile.info().facts[0].first, "ignored lines");
+  EXPECT_EQ(profile.info().facts[0].second, "3");
+}
+
+TEST(Collapsed, RefusesTextWithoutAnyCount) {
+  const auto profile = render::read_collapsed("hello\nworld\n", "x");
+
+  ASSERT_FALSE(profile.has_value());
+  EXPECT_EQ(profile.error().code, base::ErrorCode::kInvalidData);
+}
+
+TEST(Collapsed, RoundsDecimalsPerLine) {
+  const profile::Profile profile = folded("a 1.5\nb 2.25\n");
+
+  EXPECT_EQ(render::write_collapsed(profile), "a 2\nb 2\n");
+  EXPECT_EQ(profile.info().facts[0].first, "rounded counts");
+}
+
+TEST(FoldedLine, TellsANumberInANameFromASecondCount) {
+  EXPECT_EQ(render::count_columns("a;Thread 5 100\na;b 3\n"), CountColumns::kOne);
+  EXPECT_EQ(render::count_columns("a;b 5 100\na;c 0 3\n"), CountColumns::kUpToTwo);
+  EXPECT_EQ(render::write_collapsed(folded("a;Thread 5 100\na;b 3\n")), "a;Thread 5 100\na;b 3\n");
+  EXPECT_EQ(render::write_collapsed(folded("a;b 5 100\n")), "a;b 100\n");
+}
+
+} // namespace
