@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/store/aws_profile.h"
+
+#include "lib/base/encoding.h"
+#include "lib/base/file.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace jprof::store {
+
+using base::ErrorCode;
+
+namespace {
+
+constexpr std::size_t kFileLimitBytes = std::size_t{1024} * 1024;
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return out;
+}
+
+std::string named_or(const Environment& environment, const char* variable, std::string_view below) {
+  if (const auto named = environment(variable); named && !named->empty()) {
+    return *named;
+  }
+  const auto home = environment("HOME");
+  return home && !home->empty() ? *home + std::string(below) : std::string();
+}
+
+// Merges a file's section into `profile`; what is already there wins.
+Result<bool> merge(const std::string& path, std::string_view section, AwsProfile& profile) {
+  if (path.empty()) {
+    return false;
+  }
+  auto text = base::read_file(path, kFileLimitBytes);
+  if (!text && text.error().code == ErrorCode::kNotFound) {
+    return false;
+  }
+  if (!text) {
+    return base::fail(std::move(text).error());
+  }
+  JPROF_TRY_ASSIGN(auto found, parse_aws_section(*text, section, path));
+  if (!found) {
+    return false;
+  }
+  profile.merge(*found);
+  return true;
+}
+
+} // namespace
+
+Environment process_environment() {
+  return [](const char* name) -> std::optional<std::string> {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+}
+
+Result<std::optional<AwsProfile>> parse_aws_section(std::string_view text, std::string_view section,
+                                                    std::string_view file_name) {
+  std::optional<AwsProfile> out;
+  bool inside = false;
+  int line_number = 0;
+  while (!text.empty()) {
+    const std::string_view raw = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(raw.size() + 1, text.size()));
+    ++line_number;
+    const std::string_view line = trimmed(raw);
+    if (line.empty() || line.front() == '#' || line.front() == ';') {
+      continue;
+    }
+    const auto equals = line.find('=');
+    if (line.front() == '[' && line.find(']') != std::string_view::npos) {
+      inside = trimmed(line.substr(1, line.find(']') - 1)) == section;
+      if (inside && !out) {
+        out.emplace();
+      }
+    } else if (raw.front() == ' ' || raw.front() == '\t') {
+      continue; // a setting inside a setting, such as those below "s3 ="
+    } else if (equals == std::string_view::npos) {
+      return base::make_failure(ErrorCode::kConfigInvalid,
+                                std::string(file_name) + ", line " + std::to_string(line_number) +
+                                    ": neither a [section] nor a setting");
+    } else if (inside) {
+      out->insert_or_assign(lower(trimmed(line.substr(0, equals))),
+                            base::Secret(std::string(trimmed(line.substr(equals + 1)))));
+    }
+  }
+  return out;
+}
+
+Result<AwsProfile> load_aws_profile(const Environment& environment) {
+  const auto asked = environment("AWS_PROFILE");
+  const bool by_name = asked && !asked->empty();
+  const std::string name = by_name ? *asked : "default";
+  AwsProfile profile;
+  JPROF_TRY_ASSIGN(const bool in_credentials,
+                   merge(named_or(environment, "AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials"),
+                         name, profile));
+  // In the configuration file every section but the default one is called "profile NAME".
+  const std::string section = name == "default" ? name : "profile " + name;
+  JPROF_TRY_ASSIGN(
+      const bool in_config,
+      merge(named_or(environment, "AWS_CONFIG_FILE", "/.aws/config"), section, profile));
+  if (by_name && !in_credentials && !in_config) {
+    return base::make_failure(ErrorCode::kConfigInvalid,
+                              "no AWS profile is named " + base::printable(name),
+                              "check AWS_PROFILE against ~/.aws/credentials and ~/.aws/config");
+  }
+  return profile;
+}
+
+std::string_view profile_text(const AwsProfile& profile, std::string_view key) {
+  const auto found = profile.find(key);
+  return found == profile.end() ? std::string_view() : found->second.reveal();
+}
+
+} // namespace jprof::store

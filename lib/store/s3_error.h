@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/http/http_client.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace jprof::store {
+
+using base::Result;
+using base::Status;
+
+// What an S3 answer that is no success says.
+struct S3Error {
+  int status = 0;
+  std::string code;    // "NoSuchBucket"; empty where the answer has none (HEAD, proxies)
+  std::string message; // printable
+  std::string region;  // where the bucket really is, if the answer says so
+
+  bool transient() const; // worth repeating as it is
+};
+
+// Reads status, headers and, if there is one, the XML of an answer.
+S3Error read_s3_error(const http::HttpResponse& response);
+
+// As an Error with its cure. `what` is lower case: "put s3://bucket/key".
+base::Error to_error(const S3Error& error, const std::string& what);
+
+// Retry-After in seconds or as a date (RFC 9110, 10.2.3); none where it is absent or nonsense.
+std::optional<std::chrono::seconds> retry_after(const http::HttpResponse& response,
+                                                std::chrono::sys_seconds now);
+// An IMF-fixdate: "Sun, 06 Nov 1994 08:49:37 GMT".
+std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text);
+
+} // namespace jprof::store

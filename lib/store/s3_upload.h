@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/store/object_store.h"
+#include "lib/store/s3_exchange.h"
+#include "lib/store/s3_store.h"
+
+namespace jprof::store {
+
+// Inside lib/store only: an object that goes up in parts (CreateMultipartUpload and so on).
+struct S3Upload {
+  const ObjectKey& key;
+  const Content& content;
+  std::vector<http::Header> headers; // of the object: type, metadata, tags
+  bool conditional = true;           // whether the service knows If-None-Match
+  std::string what;
+};
+
+enum class S3UploadEnd { kCreated, kExists, kConflict, kVanished };
+
+// kExists: the key is taken. kConflict: another write of this key was going on; start anew.
+// kVanished: the service knows the upload no more, perhaps because it was completed and the answer
+// was lost. Whatever is not kCreated, and every Error, has been aborted as well as can be.
+Result<S3UploadEnd> upload_in_parts(S3Exchange& exchange, const S3Upload& upload,
+                                    const S3Sizes& sizes);
+
+} // namespace jprof::store
