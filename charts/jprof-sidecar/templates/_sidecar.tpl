@@ -62,6 +62,12 @@ shareProcessNamespace: true
     - {name: JPROF_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
     - {name: JPROF_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
     - {name: JPROF_NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
+    {{- range $name, $value := dict "CLUSTER" $values.source.cluster "WORKLOAD_KIND" $values.source.workloadKind "WORKLOAD" $values.source.workload "CONTAINER" $values.source.container }}
+    {{- if $value }}
+    - {name: JPROF_{{ $name }}, value: {{ $value | quote }}}
+    {{- end }}
+    {{- end }}
+    - {name: JPROF_SPOOL_QUOTA, value: {{ printf "%dMi" (int $values.spool.quotaMi) | quote }}}
     {{- if $values.agentVolume.enabled }}
     - {name: JPROF_AGENT_VOLUME, value: {{ $values.agentVolume.mountPath | quote }}}
     {{- end }}
@@ -108,7 +114,7 @@ shareProcessNamespace: true
 {{- define "jprof-sidecar.volumes" -}}
 {{- $values := include "jprof-sidecar.values" . | fromYaml -}}
 {{- if $values.enabled -}}
-- {name: jprof-spool, emptyDir: {sizeLimit: {{ $values.spool.sizeLimit | quote }}}}
+- {name: jprof-spool, emptyDir: {sizeLimit: {{ printf "%dMi" (add 32 (mul 2 (int $values.spool.quotaMi))) | quote }}}}
 - {name: jprof-tmp, emptyDir: {sizeLimit: 64Mi}}
 {{- if $values.appTmp.enabled }}
 - {name: jprof-app-tmp, emptyDir: {sizeLimit: {{ $values.appTmp.sizeLimit | quote }}}}

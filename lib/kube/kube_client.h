@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/kube/cluster_access.h"
+#include "lib/kube/exec_stream.h"
+#include "lib/kube/pod.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jprof::kube {
+
+struct ExecTarget {
+  std::string namespace_name;
+  std::string pod;
+  std::string container;
+  std::vector<std::string> command;
+};
+
+// The few calls of the Kubernetes API that jprof needs, each with the least rights. Errors carry
+// the server's words, the exit code of their kind and, for a refusal, the role that is missing;
+// kUnavailable where the cluster cannot be reached. One thread at a time.
+class KubeClient {
+ public:
+  virtual ~KubeClient() = default;
+
+  // GET pods/NAME: verb get on pods.
+  virtual base::Result<Pod> get_pod(const std::string& namespace_name, const std::string& name) = 0;
+  // Pods that match a label selector ("" matches all): verb list on pods.
+  virtual base::Result<std::vector<Pod>> list_pods(const std::string& namespace_name,
+                                                   const std::string& selector) = 0;
+  // Runs a command with stdin: verbs get (Kubernetes < 1.35) and create on pods/exec. `wake_fd`
+  // readable gives up with kInterrupted.
+  virtual base::Result<std::unique_ptr<ExecStream>> exec(const ExecTarget& target, int wake_fd) = 0;
+
+  virtual const ClusterAccess& access() const = 0;
+};
+
+// Obtains credentials (may run an exec plugin) and connects at the first call.
+base::Result<std::unique_ptr<KubeClient>> make_kube_client(ClusterAccess access);
+
+// A pod or namespace name that may stand in a request's path (RFC 1123, kUsage otherwise): checked
+// here so that a typo is told apart from a pod that is not there.
+base::Status check_name(std::string_view what, std::string_view name);
+
+} // namespace jprof::kube

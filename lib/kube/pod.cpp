@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/kube/pod.h"
+
+#include "lib/base/encoding.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace jprof::kube {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+using Kind = Container::Kind;
+using State = Container::State;
+
+constexpr std::string_view kSidecarName = "jprof";
+constexpr std::string_view kEphemeralPrefix = "jprof-";
+
+bool begins_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+void read_state(const Json& status, Container& out) {
+  const Json& state = base::json_object(status, "state");
+  out.image_id = base::json_string(status, "imageID");
+  out.container_id = base::json_string(status, "containerID");
+  if (state.contains("running")) {
+    out.state = State::kRunning;
+    return;
+  }
+  const bool waiting = state.contains("waiting");
+  if (!waiting && !state.contains("terminated")) {
+    return;
+  }
+  out.state = waiting ? State::kWaiting : State::kTerminated;
+  const Json& detail = base::json_object(state, waiting ? "waiting" : "terminated");
+  out.state_reason = base::json_string(detail, "reason");
+  out.state_message = base::json_string(detail, "message");
+}
+
+void read_containers(const Json& object, const char* spec_key, const char* status_key, Kind kind,
+                     std::vector<Container>& out) {
+  const Json& statuses = base::json_array(base::json_object(object, "status"), status_key);
+  for (const Json& item : base::json_array(base::json_object(object, "spec"), spec_key)) {
+    Container container;
+    container.name = base::json_string(item, "name");
+    container.image = base::json_string(item, "image");
+    container.kind = kind;
+    if (kind == Kind::kInit && base::json_string(item, "restartPolicy") == "Always") {
+      container.kind = Kind::kSidecar;
+    }
+    for (const Json& status : statuses) {
+      if (base::json_string(status, "name") == container.name) {
+        read_state(status, container);
+      }
+    }
+    out.push_back(std::move(container));
+  }
+}
+
+// The workload behind the pod, without asking for more objects (and more rights): a ReplicaSet's
+// name is its Deployment's and the pod-template-hash label.
+void read_owner(const Json& metadata, Pod& out) {
+  for (const Json& owner : base::json_array(metadata, "ownerReferences")) {
+    if (!base::json_bool(owner, "controller")) {
+      continue;
+    }
+    out.workload_kind = base::json_string(owner, "kind");
+    out.workload = base::json_string(owner, "name");
+    const std::string hash =
+        "-" + base::json_string(base::json_object(metadata, "labels"), "pod-template-hash");
+    if (out.workload_kind == "ReplicaSet" && hash.size() > 1 && ends_with(out.workload, hash)) {
+      out.workload_kind = "Deployment";
+      out.workload.resize(out.workload.size() - hash.size());
+    }
+  }
+}
+
+bool is_ours(const Container& container) {
+  return container.name == kSidecarName ||
+         (container.kind == Kind::kEphemeral && begins_with(container.name, kEphemeralPrefix));
+}
+
+std::string shown(const Pod& pod) {
+  return "pod " + base::printable(pod.namespace_name) + "/" + base::printable(pod.name);
+}
+
+std::string names_of_targets(const Pod& pod) {
+  std::string out;
+  for (const Container& container : pod.containers) {
+    if (!is_ours(container) && container.kind != Kind::kInit) {
+      out += (out.empty() ? "" : ", ") + base::printable(container.name);
+    }
+  }
+  return out.empty() ? "it has no other container" : "its containers: " + out;
+}
+
+std::string state_words(const Container& container) {
+  std::string out;
+  switch (container.state) {
+  case State::kWaiting:
+    out = "is waiting";
+    break;
+  case State::kTerminated:
+    out = "has ended";
+    break;
+  case State::kRunning:
+    return "is running";
+  case State::kUnknown:
+    return "has not started";
+  }
+  if (!container.state_reason.empty()) {
+    out += ": " + base::printable(container.state_reason);
+  }
+  if (!container.state_message.empty()) {
+    out += ": " + base::printable(container.state_message);
+  }
+  return out;
+}
+
+} // namespace
+
+const Container* Pod::find(std::string_view container) const {
+  const auto found =
+      std::find_if(containers.begin(), containers.end(),
+                   [container](const Container& one) { return one.name == container; });
+  return found == containers.end() ? nullptr : &*found;
+}
+
+base::Result<Pod> parse_pod(const Json& object) {
+  const Json& metadata = base::json_object(object, "metadata");
+  const Json& spec = base::json_object(object, "spec");
+  const Json& status = base::json_object(object, "status");
+  Pod out;
+  out.name = base::json_string(metadata, "name");
+  out.namespace_name = base::json_string(metadata, "namespace");
+  if (out.name.empty() || out.namespace_name.empty()) {
+    return base::make_failure(ErrorCode::kProtocol, "the server's answer is not a pod");
+  }
+  out.uid = base::json_string(metadata, "uid");
+  out.terminating = metadata.contains("deletionTimestamp");
+  out.node = base::json_string(spec, "nodeName");
+  out.os = base::json_string(base::json_object(spec, "os"), "name");
+  out.share_process_namespace = base::json_bool(spec, "shareProcessNamespace");
+  out.phase = base::json_string(status, "phase");
+  for (const Json& condition : base::json_array(status, "conditions")) {
+    if (base::json_string(condition, "type") == "Ready") {
+      out.ready = base::json_string(condition, "status") == "True";
+    }
+  }
+  read_owner(metadata, out);
+  read_containers(object, "initContainers", "initContainerStatuses", Kind::kInit, out.containers);
+  read_containers(object, "containers", "containerStatuses", Kind::kApp, out.containers);
+  read_containers(object, "ephemeralContainers", "ephemeralContainerStatuses", Kind::kEphemeral,
+                  out.containers);
+  return out;
+}
+
+base::Result<const Container*> find_sidecar(const Pod& pod) {
+  const Container* idle = nullptr; // ours, but not running
+  for (const Container& container : pod.containers) {
+    if (!is_ours(container)) {
+      continue;
+    }
+    if (container.state == State::kRunning) {
+      return &container;
+    }
+    // An ephemeral container that has ended cannot be used again, and says nothing of this attempt.
+    if (container.kind != Kind::kEphemeral) {
+      idle = &container;
+    }
+  }
+  if (idle != nullptr) {
+    return base::make_failure(ErrorCode::kNoSidecar,
+                              "the jprof container of " + shown(pod) + " " + state_words(*idle),
+                              "kubectl -n " + base::printable(pod.namespace_name) +
+                                  " describe pod " + base::printable(pod.name) + " says more");
+  }
+  return base::make_failure(ErrorCode::kNoSidecar, shown(pod) + " has no jprof container",
+                            "add the sidecar to its template (charts/jprof-sidecar): container "
+                            "\"jprof\" with the image's "
+                            "/jprof serve, and shareProcessNamespace: true");
+}
+
+base::Result<const Container*> find_target(const Pod& pod, std::string_view wanted) {
+  if (!wanted.empty()) {
+    const Container* found = pod.find(wanted);
+    if (found != nullptr && is_ours(*found)) {
+      return base::make_failure(ErrorCode::kTargetNotFound,
+                                "container " + found->name + " is jprof itself",
+                                names_of_targets(pod));
+    }
+    if (found == nullptr) {
+      return base::make_failure(ErrorCode::kTargetNotFound,
+                                "container " + base::printable(wanted) + " is not in " + shown(pod),
+                                names_of_targets(pod));
+    }
+    if (found->state != State::kRunning) {
+      return base::make_failure(ErrorCode::kTargetGone, "container " +
+                                                            base::printable(found->name) + " of " +
+                                                            shown(pod) + " " + state_words(*found));
+    }
+    return found;
+  }
+  const Container* only = nullptr;
+  for (const Container& container : pod.containers) {
+    if (is_ours(container) || container.kind != Kind::kApp) {
+      continue;
+    }
+    if (only != nullptr) {
+      return nullptr;
+    }
+    only = &container;
+  }
+  return only;
+}
+
+base::Status check_pod(const Pod& pod) {
+  if (pod.phase == "Succeeded" || pod.phase == "Failed") {
+    return base::make_failure(ErrorCode::kTargetGone,
+                              shown(pod) + " has ended (" + pod.phase + ")");
+  }
+  if (pod.os == "windows") {
+    return base::make_failure(ErrorCode::kJvmUnsupported,
+                              shown(pod) + " runs Windows; jprof profiles JVMs on Linux");
+  }
+  return {};
+}
+
+} // namespace jprof::kube

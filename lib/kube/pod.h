@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/json.h"
+#include "lib/base/result.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jprof::kube {
+
+// One container of a pod, specification and status together.
+struct Container {
+  enum class Kind { kApp, kInit, kSidecar, kEphemeral }; // kSidecar: init with restartPolicy Always
+  enum class State { kUnknown, kWaiting, kRunning, kTerminated };
+
+  std::string name;
+  Kind kind = Kind::kApp;
+  std::string image;
+  std::string image_id;     // as the runtime resolved it, with its digest
+  std::string container_id; // "containerd://..."
+  State state = State::kUnknown;
+  std::string state_reason; // of waiting and terminated: "ImagePullBackOff", "OOMKilled"
+  std::string state_message;
+};
+
+// What jprof needs to know of a pod.
+struct Pod {
+  std::string name;
+  std::string namespace_name;
+  std::string uid;
+  std::string node;
+  std::string phase;
+  std::string os; // spec.os.name, empty where it is not said
+  bool terminating = false;
+  bool share_process_namespace = false;
+  bool ready = false;
+  std::string workload_kind; // "Deployment", "StatefulSet", ...; empty: a bare pod
+  std::string workload;
+  std::vector<Container> containers;
+
+  const Container* find(std::string_view container) const;
+};
+
+// kProtocol where it is no pod.
+base::Result<Pod> parse_pod(const base::Json& object);
+
+// The container in which `/jprof session` runs: "jprof" as native sidecar or plain container, else
+// a running ephemeral one of ours ("jprof-..."). kNoSidecar says what is there instead, and the
+// cure.
+base::Result<const Container*> find_sidecar(const Pod& pod);
+
+// The container that holds the JVM: `wanted`, or, where it is empty, the only application container
+// beside ours, or nullptr if the choice is the sidecar's. kTargetNotFound names those that exist.
+base::Result<const Container*> find_target(const Pod& pod, std::string_view wanted);
+
+// Refuses pods in which nothing can run any more, or that are not Linux (kTargetGone,
+// kJvmUnsupported).
+base::Status check_pod(const Pod& pod);
+
+} // namespace jprof::kube

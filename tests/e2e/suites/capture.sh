@@ -1,0 +1,45 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# `kubectl jprof POD` as a developer who has the rights of the chart and no more: page and stacks on disk.
+
+# A command as a user of ours: their kubeconfig, our plugin on PATH, an empty folder to work in.
+as_user() { # USER CMD...
+  local user=$1; shift
+  mkdir -p "$work/home"
+  (cd "$work/home" && inside env "KUBECONFIG=$(stage_state)/$user.conf" "PATH=$repo/build/bin:$(stage_state)/bin:$PATH" \
+    NO_COLOR=1 "$@")
+}
+jprof() { as_user developer kubectl jprof "$@"; }
+
+# The shares that the sample application was built with: three quarters and one quarter of serveOrder. Short captures on
+# a busy machine: within six points.
+shares_are_true() { # COLLAPSED
+  awk '{ if (/Shop\.priceBasket/) price += $NF; else if (/Shop\.packParcel/) pack += $NF }
+       END { share = price + pack > 0 ? 100 * price / (price + pack) : 0
+             printf "priceBasket has %.1f %% of %d\n", share, price + pack
+             exit !(share > 69 && share < 81) }' "$1"
+}
+
+# One file, nothing fetched: no address of anything outside.
+page_is_whole() { # HTML
+  [[ $(head -c 15 "$1") == "<!doctype html>" || $(head -c 15 "$1") == "<!DOCTYPE html>" ]] &&
+    grep -q '</html>' "$1" && ! grep -qE '(src|href)="(https?:)?//' "$1"
+}
+
+"$cluster" user developer >/dev/null
+check "the chart gives a developer the rights" inside "$helm" install -n shop jprof "$repo/charts/jprof" \
+  --set image.repository=localhost/jprof,image.tag=1,image.pullPolicy=Never \
+  --set 'rbac.subjects[0].kind=User,rbac.subjects[0].name=developer,rbac.subjects[0].apiGroup=rbac.authorization.k8s.io'
+check "kubectl jprof POD --duration 3s" \
+  jprof demo -n shop --duration 3s -o page.html -o stacks.collapsed -o recording.jprof
+check "the page is on disk and needs nothing else" page_is_whole "$work/home/page.html"
+check "the stacks hold the application's true shares" shares_are_true "$work/home/stacks.collapsed"
+check "the original flamegraph.pl reads the stacks" bash -c \
+  "perl '$("$repo/scripts/parts" flamegraph-pl)/flamegraph.pl' '$work/home/stacks.collapsed' | grep -q priceBasket"
+check "the recording says the same on the laptop" bash -c \
+  "cd '$work/home' && '$repo/build/bin/jprof' convert recording.jprof -o again.collapsed && cmp stacks.collapsed again.collapsed"
+check "without -o a page lies in the working directory" bash -c "cd '$work/home' && ls jprof-demo-*.html || exit 1" \
+  < <(jprof demo -n shop --duration 1s >/dev/null 2>&1)
+check_output "--json says the same in one object" '"files"' jprof demo -n shop --duration 1s --json -o json.html

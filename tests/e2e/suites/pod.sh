@@ -1,0 +1,38 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The pod: sample application and sidecar as the library chart makes them, in a namespace that enforces "restricted".
+
+k() { inside kubectl -n shop "$@"; }
+
+# Puts the sample application into the namespace shop and waits until it is ready.
+deploy() { # RELEASE HELM-ARGS...
+  local release=$1; shift
+  inside "$helm" upgrade --install -n shop "$release" "$shop_chart" "$@" >/dev/null
+  k wait --for=condition=Ready pod -l "app=$release" --timeout=60s >/dev/null
+}
+undeploy() { # RELEASE
+  inside "$helm" uninstall -n shop "$1" --wait >/dev/null
+}
+
+# A field of /proc/PID/status of the sidecar's first process, seen from the node.
+sidecar_status() { # FIELD
+  local container pid
+  container=$(k get pod demo -o jsonpath='{.status.initContainerStatuses[?(@.name=="jprof")].containerID}')
+  pid=$(inside ctr tasks ls | awk -v id="${container#containerd://}" '$1 == id {print $2}')
+  inside awk -v field="$1:" '$1 == field {print $2}' "/proc/$pid/status"
+}
+
+stage_namespace shop
+check_exit "the namespace refuses a pod that is not restricted" 1 'violates PodSecurity "restricted' \
+  k run plain --image=localhost/shop-jdk-17:1 --image-pull-policy=Never
+check "application and sidecar run in it" deploy demo
+check_output "the pod is Guaranteed" '^Guaranteed$' k get pod demo -o jsonpath='{.status.qosClass}'
+check_output "the sidecar has no capability" '^0000000000000000$' sidecar_status CapBnd
+check_output "the sidecar cannot gain privileges" '^1$' sidecar_status NoNewPrivs
+check_output "the sidecar is under the runtime's seccomp filter" '^2$' sidecar_status Seccomp
+check_output "both root file systems are read-only" '^true true$' \
+  k get pod demo -o jsonpath='{.spec.containers[0].securityContext.readOnlyRootFilesystem} {.spec.initContainers[0].securityContext.readOnlyRootFilesystem}'
+check_output "application and sidecar have a /tmp each" '^jprof-app-tmp jprof-tmp$' \
+  k get pod demo -o jsonpath='{.spec.containers[0].volumeMounts[?(@.mountPath=="/tmp")].name} {.spec.initContainers[0].volumeMounts[?(@.mountPath=="/tmp")].name}'

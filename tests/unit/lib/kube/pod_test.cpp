@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/kube/pod.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::kube {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+
+Json pod_json() {
+  return Json::parse(R"({
+    "metadata": {"name": "checkout-5d9-x", "namespace": "shop", "uid": "u1",
+      "labels": {"pod-template-hash": "5d9"},
+      "ownerReferences": [{"kind": "ReplicaSet", "name": "checkout-5d9", "controller": true}]},
+    "spec": {"nodeName": "n1", "shareProcessNamespace": true,
+      "initContainers": [{"name": "setup", "image": "i"},
+                         {"name": "jprof", "image": "j", "restartPolicy": "Always"}],
+      "containers": [{"name": "app", "image": "a:1"}]},
+    "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+      "initContainerStatuses": [{"name": "jprof", "state": {"running": {}}},
+                                {"name": "setup", "state": {"terminated": {"reason": "Completed"}}}],
+      "containerStatuses": [{"name": "app", "imageID": "a@sha256:1",
+                             "containerID": "containerd://abc", "state": {"running": {}}}]}})");
+}
+
+Pod parse(const Json& object) {
+  const auto pod = parse_pod(object);
+  EXPECT_TRUE(pod.has_value());
+  return pod ? *pod : Pod{};
+}
+
+TEST(Pod, FindsTheDeploymentBehindAReplicaSet) {
+  const Pod pod = parse(pod_json());
+
+  EXPECT_EQ(pod.workload_kind, "Deployment");
+  EXPECT_EQ(pod.workload, "checkout");
+  EXPECT_EQ(pod.node, "n1");
+  EXPECT_TRUE(pod.ready);
+}
+
+TEST(Pod, LeavesABareReplicaSetWhatItIs) {
+  Json object = pod_json();
+  object["metadata"].erase("labels");
+
+  EXPECT_EQ(parse(object).workload_kind, "ReplicaSet");
+}
+
+TEST(Pod, FindsANativeSidecar) {
+  const Pod pod = parse(pod_json());
+
+  const auto sidecar = find_sidecar(pod);
+
+  ASSERT_TRUE(sidecar.has_value());
+  EXPECT_EQ((*sidecar)->kind, Container::Kind::kSidecar);
+}
+
+TEST(Pod, TakesARunningEphemeralContainerOfOurs) {
+  Json object = pod_json();
+  object["spec"]["initContainers"] = Json::array();
+  object["spec"]["ephemeralContainers"] = {{{"name", "jprof-abcdefgh"}}, {{"name", "debugger"}}};
+  object["status"]["ephemeralContainerStatuses"] = {
+      {{"name", "jprof-abcdefgh"}, {"state", {{"running", Json::object()}}}}};
+
+  const Pod pod = parse(object);
+
+  const auto sidecar = find_sidecar(pod);
+  ASSERT_TRUE(sidecar.has_value());
+  EXPECT_EQ((*sidecar)->name, "jprof-abcdefgh");
+}
+
+TEST(Pod, SaysWhyThereIsNoSidecar) {
+  Json object = pod_json();
+  object["spec"]["initContainers"] = Json::array();
+  const auto none = find_sidecar(parse(object));
+  EXPECT_EQ(none.error().code, ErrorCode::kNoSidecar);
+  EXPECT_NE(none.error().cure.find("charts/jprof-sidecar"), std::string::npos);
+
+  object = pod_json();
+  object["status"]["initContainerStatuses"][0]["state"] = {
+      {"waiting", {{"reason", "ImagePullBackOff"}, {"message", "no\x1b image"}}}};
+  const auto waiting = find_sidecar(parse(object));
+  EXPECT_NE(waiting.error().message.find("is waiting: ImagePullBackOff: no\\x1b image"),
+            std::string::npos)
+      << waiting.error().message;
+}
+
+TEST(Pod, NamesTheContainersWhereTheWantedOneIsNot) {
+  const Pod pod = parse(pod_json());
+
+  const auto wrong = find_target(pod, "nope");
+
+  EXPECT_EQ(wrong.error().code, ErrorCode::kTargetNotFound);
+  EXPECT_EQ(wrong.error().cure, "its containers: app");
+  EXPECT_FALSE(find_target(pod, "jprof").has_value());
+  EXPECT_EQ((*find_target(pod, "app"))->image_id, "a@sha256:1");
+}
+
+TEST(Pod, ChoosesTheOnlyApplicationContainerByItself) {
+  Json object = pod_json();
+  EXPECT_EQ((*find_target(parse(object), ""))->name, "app");
+
+  object["spec"]["containers"].push_back({{"name", "second"}});
+  EXPECT_EQ(*find_target(parse(object), ""), nullptr);
+}
+
+TEST(Pod, RefusesPodsThatHaveEnded) {
+  Json object = pod_json();
+  object["status"]["phase"] = "Succeeded";
+  EXPECT_EQ(check_pod(parse(object)).error().code, ErrorCode::kTargetGone);
+
+  object = pod_json();
+  object["spec"]["os"] = {{"name", "windows"}};
+  EXPECT_EQ(check_pod(parse(object)).error().code, ErrorCode::kJvmUnsupported);
+}
+
+TEST(Pod, SurvivesAnyShapeOfJson) {
+  for (const char* text :
+       {"[]", "3", "{}", R"({"metadata":[]})",
+        R"({"metadata":{"name":"a","namespace":"b","ownerReferences":3},)"
+        R"("spec":{"containers":{"a":1},"initContainers":[1,null]},"status":"x"})"}) {
+    static_cast<void>(parse_pod(Json::parse(text)));
+  }
+}
+
+} // namespace
+} // namespace jprof::kube
