@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/capture/manifest.h"
+#include "lib/config/sidecar_config.h"
+#include "sidecar/spool/ledger.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jprof::spool {
+
+enum class Place { kNone, kIncoming, kSealed, kDone, kQuarantine };
+std::string_view place_word(Place place);
+
+struct Entry {
+  std::string id;
+  Place place = Place::kNone;
+  std::string directory;
+  std::uint64_t bytes = 0;
+  std::chrono::system_clock::time_point changed; // when it came to its place
+};
+
+// What a capture is allowed to use.
+struct Demand {
+  std::uint64_t bytes = 0;
+  std::uint64_t captures_per_hour = 0;
+};
+
+// Where captures wait, on disk: incoming -> sealed -> done | quarantine, each move one rename that
+// is synced, so that a capture is always in exactly one place (docs/design/spool.md). From `seal`
+// on it survives a kill of any process. Functions touch nothing but the directory, so processes
+// forked from the owner may call them too; the owner's lock lasts as long as any of them lives.
+class Spool {
+ public:
+  using Time = std::chrono::system_clock::time_point;
+
+  // Makes the directories and takes the spool's lock: kBusy where another serve has it.
+  static base::Result<Spool> own(const config::SpoolSettings& settings);
+  // Without a lock, for reading (`jprof spool`).
+  static base::Result<Spool> look(const config::SpoolSettings& settings);
+
+  const std::string& directory() const { return settings_.directory; }
+  std::string path(Place place, const std::string& id) const;
+  // A lock file's path, made by whoever locks it.
+  std::string lock_path(const std::string& name) const;
+
+  // A new capture that may take `capture_bytes`: its directory in incoming, which holds `draft`,
+  // the manifest as far as the request makes it. kAlreadyExists for an id that is known, kLimit
+  // when the quota, the disk or the captures of this hour are used up.
+  base::Result<std::string> accept(const capture::Manifest& draft, const Demand& demand, Time now);
+  // Commits an accepted capture. After it returned without error nothing but a written limit, a
+  // confirmed delivery or the loss of the disk can take it.
+  base::Status seal(const std::string& id, const capture::Manifest& manifest);
+  // Ends an accepted capture that has nothing worth keeping.
+  base::Status fail(const std::string& id);
+  // What a dead recorder left in incoming: sealed as partial for `reason` if there is a recording,
+  // else failed (kTargetGone). A capture that was committed already is only moved.
+  base::Result<capture::Manifest> salvage(const std::string& id, const std::string& reason);
+  // Sealed and confirmed elsewhere.
+  base::Status deliver(const std::string& id);
+  base::Status mark_fetched(const std::string& id);
+  // Kept, but never delivered: `why` is written beside it.
+  base::Status quarantine(const std::string& id, const std::string& why);
+
+  // Where an id is; kNone for what is no id.
+  Entry find(const std::string& id) const;
+  std::vector<Entry> list() const;
+  std::vector<Entry> list(Place place) const; // oldest first
+  std::uint64_t used_bytes() const;
+  base::Result<LedgerContent> counts() const { return ledger_.read(); }
+
+  // After a start: finishes what was interrupted, makes ledger and directories agree. Returns lines
+  // for the log, one for each thing that was not as it should be.
+  base::Result<std::vector<std::string>> recover(Time now);
+  // Drops what is too old, delivered ones first, and while more than quota minus `wanted` is used
+  // those that a caller has fetched. Returns one line for the log for each undelivered capture
+  // dropped.
+  base::Result<std::vector<std::string>> enforce(std::uint64_t wanted, Time now);
+
+ private:
+  explicit Spool(const config::SpoolSettings& settings)
+      : settings_(settings), ledger_(settings.directory) {}
+  base::Status make_places() const;
+  base::Status move(const std::string& id, Place from, Place to) const;
+  base::Status commit(const std::string& id, const capture::Manifest& manifest) const;
+  base::Status drop(const Entry& entry, Ending ending);
+  base::Status check_room(std::uint64_t capture_bytes) const;
+  base::Status recover_ledger(std::vector<std::string>& lines);
+  base::Status recover_incoming(std::vector<std::string>& lines);
+  base::Status recover_sealed(std::vector<std::string>& lines);
+  base::Status recover_counts(std::vector<std::string>& lines, Time now);
+  base::Status empty_trash();
+
+  config::SpoolSettings settings_;
+  Ledger ledger_;
+  base::UniqueFd lock_;
+};
+
+} // namespace jprof::spool

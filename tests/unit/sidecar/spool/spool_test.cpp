@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/digest.h"
+#include "lib/base/file.h"
+#include "lib/capture/bundle.h"
+#include "sidecar/spool/spool.h"
+#include "sidecar/spool/spool_files.h"
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+
+namespace jprof::spool {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string kId = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const std::string kOther = "01ARZ3NDEKTSV4RRFFQ69G5FAW";
+const std::string kRecording(1000, 'r');
+constexpr Demand kDemand{.bytes = 10'000, .captures_per_hour = 1000};
+
+Spool::Time now() {
+  return std::chrono::system_clock::now();
+}
+
+capture::Manifest draft_of(const std::string& id) {
+  capture::Manifest draft;
+  draft.id = id;
+  draft.request_time = "2026-11-21T10:00:00Z";
+  draft.source.pod = "checkout-1";
+  return draft;
+}
+
+capture::Manifest manifest_of(const std::string& id) {
+  capture::Manifest manifest = draft_of(id);
+  manifest.files = {{"profile.jprof", "jprof", kRecording.size(), base::sha256_hex(kRecording)}};
+  return manifest;
+}
+
+class SpoolTest : public ::testing::Test {
+ protected:
+  SpoolTest() {
+    settings_.directory = directory_.path() + "/spool";
+    settings_.quota = 100'000;
+  }
+  Spool own() {
+    auto spool = Spool::own(settings_);
+    EXPECT_TRUE(spool);
+    return std::move(*spool);
+  }
+  void accept(Spool& spool, const std::string& id) {
+    const auto directory = spool.accept(draft_of(id), kDemand, now());
+    ASSERT_TRUE(directory) << directory.error().message;
+    ASSERT_TRUE(base::write_file_atomically(*directory + "/profile.jprof", kRecording, 0600));
+  }
+  void seal(Spool& spool, const std::string& id) {
+    accept(spool, id);
+    ASSERT_TRUE(spool.seal(id, manifest_of(id)));
+  }
+  void expect_counts(const Spool& spool, std::uint64_t accepted, std::uint64_t delivered,
+                     std::uint64_t failed, std::uint64_t expired) {
+    const auto counts = spool.counts();
+    ASSERT_TRUE(counts);
+    EXPECT_EQ(counts->accepted, accepted);
+    EXPECT_EQ(counts->delivered, delivered);
+    EXPECT_EQ(counts->failed, failed);
+    EXPECT_EQ(counts->expired, expired);
+    EXPECT_TRUE(counts->balanced());
+  }
+
+  jprof::testing::TempDir directory_;
+  config::SpoolSettings settings_;
+};
+
+TEST_F(SpoolTest, LeadsACaptureFromRequestToDelivery) {
+  Spool spool = own();
+  accept(spool, kId);
+  EXPECT_EQ(spool.find(kId).place, Place::kIncoming);
+
+  ASSERT_TRUE(spool.seal(kId, manifest_of(kId)));
+  EXPECT_EQ(spool.find(kId).place, Place::kSealed);
+  EXPECT_TRUE(capture::verify_bundle(spool.find(kId).directory));
+  EXPECT_EQ(names_in(spool.find(kId).directory).size(), 2U);
+
+  ASSERT_TRUE(spool.deliver(kId));
+  EXPECT_EQ(spool.find(kId).place, Place::kDone);
+  expect_counts(spool, 1, 1, 0, 0);
+}
+
+TEST_F(SpoolTest, HasOneOwner) {
+  const Spool first = own();
+  EXPECT_EQ(Spool::own(settings_).error().code, base::ErrorCode::kBusy);
+}
+
+TEST_F(SpoolTest, SaysWhatToMountWhereItCannotBe) {
+  settings_.directory = "/proc/spool";
+  const auto spool = Spool::own(settings_);
+  ASSERT_FALSE(spool);
+  EXPECT_NE(spool.error().cure.find("/var/lib/jprof"), std::string::npos);
+}
+
+TEST_F(SpoolTest, KnowsAnIdOnlyOnce) {
+  Spool spool = own();
+  seal(spool, kId);
+  EXPECT_EQ(spool.accept(draft_of(kId), kDemand, now()).error().code,
+            base::ErrorCode::kAlreadyExists);
+}
+
+TEST_F(SpoolTest, LetsNoIdOutOfItsDirectory) {
+  Spool spool = own();
+  for (const std::string id : {"../../x", "", ".", "a/b", "..aaaaaaaaaaaaaaaaaaaaaaaa"}) {
+    EXPECT_FALSE(spool.accept(draft_of(id), kDemand, now()));
+    EXPECT_EQ(spool.find(id).place, Place::kNone);
+  }
+}
+
+TEST_F(SpoolTest, RefusesWhenTheQuotaIsUsedUpAndLeavesSealedOnesAlone) {
+  settings_.quota = 12'000;
+  Spool spool = own();
+  seal(spool, kId);
+
+  const auto refused =
+      spool.accept(draft_of(kOther), {.bytes = 11'500, .captures_per_hour = 9}, now());
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::kLimit);
+  EXPECT_FALSE(refused.error().cure.empty());
+  ASSERT_TRUE(spool.enforce(11'500, now()));
+  EXPECT_EQ(spool.find(kId).place, Place::kSealed);
+  expect_counts(spool, 1, 0, 0, 0);
+}
+
+TEST_F(SpoolTest, MakesRoomFromDeliveredAndFetchedOnes) {
+  settings_.quota = 12'000;
+  Spool spool = own();
+  seal(spool, kId);
+  ASSERT_TRUE(spool.deliver(kId));
+  seal(spool, kOther);
+  ASSERT_TRUE(spool.mark_fetched(kOther));
+
+  const auto lines = spool.enforce(11'500, now());
+
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->size(), 1U); // the delivered one is no loss
+  EXPECT_EQ(spool.find(kId).place, Place::kNone);
+  EXPECT_EQ(spool.find(kOther).place, Place::kNone);
+  expect_counts(spool, 2, 1, 0, 1);
+}
+
+TEST_F(SpoolTest, RemovesWhatIsTooOldAndSaysSo) {
+  Spool spool = own();
+  seal(spool, kId);
+
+  EXPECT_TRUE(spool.enforce(0, now() + 6 * 24h)->empty());
+  const auto lines = spool.enforce(0, now() + 8 * 24h);
+
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 1U);
+  EXPECT_NE((*lines)[0].find(kId), std::string::npos);
+  expect_counts(spool, 1, 0, 0, 1);
+}
+
+TEST_F(SpoolTest, SealsWhatADeadRecorderLeftAsPartial) {
+  {
+    Spool before = own();
+    accept(before, kId);
+  }
+  Spool spool = own();
+
+  const auto lines = spool.recover(now());
+
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->size(), 1U);
+  const auto manifest = capture::verify_bundle(spool.find(kId).directory);
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  EXPECT_EQ(spool.find(kId).place, Place::kSealed);
+  EXPECT_TRUE(manifest->partial);
+  EXPECT_EQ(manifest->source.pod, "checkout-1");
+  EXPECT_FALSE(manifest->partial_reason.empty());
+}
+
+TEST_F(SpoolTest, CountsACaptureWithoutASampleAsFailed) {
+  {
+    Spool before = own();
+    ASSERT_TRUE(before.accept(draft_of(kId), kDemand, now()));
+  }
+  Spool spool = own();
+  ASSERT_TRUE(spool.recover(now()));
+  EXPECT_EQ(spool.find(kId).place, Place::kNone);
+  expect_counts(spool, 1, 0, 1, 0);
+}
+
+TEST_F(SpoolTest, QuarantinesTornManifestsAndKeepsTheirBytes) {
+  for (const std::string& damage :
+       {std::string(), std::string(500, '\0'), std::string("{\"kind\":")}) {
+    jprof::testing::TempDir directory;
+    settings_.directory = directory.path();
+    {
+      Spool before = own();
+      seal(before, kId);
+    }
+    ASSERT_TRUE(base::write_file_atomically(
+        settings_.directory + "/sealed/" + kId + "/manifest.json", damage, 0600));
+    Spool spool = own();
+    ASSERT_TRUE(spool.recover(now()));
+    EXPECT_EQ(spool.find(kId).place, Place::kQuarantine);
+    EXPECT_EQ(*base::read_file(spool.find(kId).directory + "/profile.jprof", 9999), kRecording);
+    EXPECT_EQ(spool.counts()->count_open(OpenState::kQuarantined), 1U);
+  }
+}
+
+TEST_F(SpoolTest, LeavesACaptureOfANewerVersionAlone) {
+  {
+    Spool before = own();
+    seal(before, kId);
+  }
+  base::Json json = capture::manifest_json(manifest_of(kId));
+  json["apiVersion"] = "jprof.dev/v9";
+  json["checksum"] = "sha256:" + std::string(64, '0');
+  std::string text = base::dump_json(json, 2) + "\n";
+  text.replace(text.rfind("sha256:") + 7, 64, base::sha256_hex(text));
+  const std::string path = settings_.directory + "/sealed/" + kId + "/manifest.json";
+  ASSERT_TRUE(base::write_file_atomically(path, text, 0600));
+
+  Spool spool = own();
+  ASSERT_TRUE(spool.recover(now()));
+
+  EXPECT_EQ(spool.find(kId).place, Place::kSealed);
+  EXPECT_EQ(*base::read_file(path, 9999), text);
+}
+
+TEST_F(SpoolTest, CountsFilesThatSomebodyRemoved) {
+  {
+    Spool before = own();
+    seal(before, kId);
+  }
+  std::filesystem::remove_all(settings_.directory + "/sealed");
+  Spool spool = own();
+
+  const auto lines = spool.recover(now());
+
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->size(), 1U);
+  EXPECT_EQ(spool.counts()->abandoned, 1U);
+  EXPECT_TRUE(spool.counts()->balanced());
+  seal(spool, kOther); // and goes on
+}
+
+TEST_F(SpoolTest, BeginsNewBooksWhenTheLedgerIsDamagedAndForgetsNoCapture) {
+  {
+    Spool before = own();
+    seal(before, kId);
+  }
+  ASSERT_TRUE(base::write_file_atomically(settings_.directory + "/ledger.json", "{", 0600));
+  Spool spool = own();
+
+  ASSERT_TRUE(spool.recover(now()));
+
+  EXPECT_EQ(spool.find(kId).place, Place::kSealed);
+  expect_counts(spool, 1, 0, 0, 0);
+  EXPECT_EQ(spool.counts()->count_open(OpenState::kSealed), 1U);
+}
+
+TEST_F(SpoolTest, IgnoresStrangersAmongItsFiles) {
+  {
+    Spool before = own();
+    seal(before, kId);
+  }
+  for (const char* place : {"incoming", "sealed", "done", "quarantine", "trash", "locks"}) {
+    const std::string directory = settings_.directory + "/" + place;
+    ASSERT_TRUE(base::write_file_atomically(directory + "/stranger", "x", 0600));
+    ASSERT_EQ(::symlink("/etc", (directory + "/" + kOther).c_str()), 0);
+    ASSERT_EQ(::mkfifo((directory + "/fifo").c_str(), 0600), 0);
+  }
+  Spool spool = own();
+  ASSERT_TRUE(spool.recover(now()));
+  ASSERT_TRUE(spool.enforce(0, now() + 1000 * 24h));
+  EXPECT_TRUE(std::filesystem::exists("/etc/passwd"));
+}
+
+TEST_F(SpoolTest, StartsSoonWithVeryManyCaptures) {
+  settings_.quota = std::uint64_t{1} << 40;
+  {
+    Spool before = own();
+    seal(before, kId);
+    for (int i = 0; i < 5000; ++i) {
+      char id[65];
+      std::snprintf(id, sizeof id, "%064d", i);
+      std::filesystem::create_directory(before.path(Place::kSealed, id));
+      std::filesystem::create_hard_link(before.path(Place::kSealed, kId) + "/manifest.json",
+                                        before.path(Place::kSealed, id) + "/manifest.json");
+    }
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  Spool spool = own();
+  ASSERT_TRUE(spool.recover(now()));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+  EXPECT_EQ(spool.counts()->accepted, 5001U);
+}
+
+} // namespace
+} // namespace jprof::spool
