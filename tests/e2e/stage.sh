@@ -49,13 +49,34 @@ stage_up() { # JVM...: the images to have
   "$cluster" load-image "${images[@]}"
   stage_s3
   stage_chart
+  stage_environment
+}
+
+# What a caller of ours who may write to the bucket has in the environment.
+stage_environment() {
   ca=$(stage_state)/pki/ca.crt
+  s3=$(stage_state)/s3
+  s3_environment=(
+    "AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY" "AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY" "AWS_REGION=us-east-1"
+    "AWS_ENDPOINT_URL=https://$node_address:7070" "SSL_CERT_FILE=$ca"
+  )
+}
+
+# The same on a cluster that is already up: new images and charts, no namespace of an earlier run.
+stage_reuse() { # JVM...
+  local images=()
+  mapfile -t images < <("$repo/tests/e2e/images" jprof "${@/#/shop-jdk-}")
+  inside kubectl delete namespace shop --ignore-not-found --wait >/dev/null
+  "$cluster" load-image "${images[@]}"
+  stage_chart
+  stage_environment
 }
 
 # A copy of the sample chart whose dependency is packed in, as `helm dependency update` leaves it.
 stage_chart() {
   shop_chart=$(stage_state)/charts/shop
   mkdir -p "$(dirname "$shop_chart")"
+  rm -rf "$shop_chart"
   cp -r "$repo/tests/e2e/charts/shop" "$shop_chart"
   mkdir -p "$shop_chart/charts"
   "$helm" package "$repo/charts/jprof-sidecar" --destination "$shop_chart/charts" >/dev/null

@@ -4,11 +4,6 @@
 #
 # Captures in a bucket, once put there by the plugin with the caller's credentials, once by a sidecar with its own.
 
-# The environment of a caller who may write to the bucket.
-s3_environment=(
-  "AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY" "AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY" "AWS_REGION=us-east-1"
-  "AWS_ENDPOINT_URL=https://$node_address:7070" "SSL_CERT_FILE=$ca"
-)
 store_jprof() { as_user developer env "${s3_environment[@]}" kubectl jprof "$@"; }
 
 # Every manifest under a prefix of the bucket, and that the files that it names are there with their digests.
