@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/arch/arch.h"
+#include "agent/arch/safe_load.h"
+
+#include <ucontext.h>
+
+// A load that faults is resumed at jprof_load_failed, a copy at jprof_copy_done, where x2 still
+// holds what is left.
+asm(R"(
+  .text
+  .p2align 4
+  .hidden jprof_load8, jprof_load16, jprof_load32, jprof_load64, jprof_copy
+  .globl jprof_load8, jprof_load16, jprof_load32, jprof_load64, jprof_copy
+  .type jprof_load8, %function
+  .type jprof_load16, %function
+  .type jprof_load32, %function
+  .type jprof_load64, %function
+  .type jprof_copy, %function
+jprof_loads_begin:
+jprof_load8:
+  ldrb w2, [x0]
+  strb w2, [x1]
+  mov w0, #1
+  ret
+jprof_load16:
+  ldrh w2, [x0]
+  strh w2, [x1]
+  mov w0, #1
+  ret
+jprof_load32:
+  ldr w2, [x0]
+  str w2, [x1]
+  mov w0, #1
+  ret
+jprof_load64:
+  ldr x2, [x0]
+  str x2, [x1]
+  mov w0, #1
+  ret
+jprof_loads_end:
+jprof_load_failed:
+  mov w0, #0
+  ret
+jprof_copy:
+  mov x4, x2
+jprof_copy_fault:
+  cbz x2, jprof_copy_done
+  ldrb w3, [x1]
+  strb w3, [x0]
+  add x0, x0, #1
+  add x1, x1, #1
+  sub x2, x2, #1
+  b jprof_copy_fault
+jprof_copy_done:
+  sub x0, x4, x2
+  ret
+)");
+
+extern "C" {
+extern const char jprof_loads_begin[] __attribute__((visibility("hidden")));
+extern const char jprof_loads_end[] __attribute__((visibility("hidden")));
+extern const char jprof_load_failed[] __attribute__((visibility("hidden")));
+extern const char jprof_copy_fault[] __attribute__((visibility("hidden")));
+extern const char jprof_copy_done[] __attribute__((visibility("hidden")));
+}
+
+namespace jprof::agent::arch {
+namespace {
+
+constexpr std::uint32_t kRet = 0xd65f03c0;
+constexpr std::uint32_t kSupervisorCall = 0xd4000001;
+
+std::uint64_t address_of(const char* label) {
+  return reinterpret_cast<std::uint64_t>(label);
+}
+
+// ldp x29, x30, [sp, #n] | [sp], #n
+bool restores_frame_record(std::uint32_t instruction) {
+  return (instruction & 0xffc07fff) == 0xa9407bfd || (instruction & 0xffc07fff) == 0xa8c07bfd;
+}
+// add sp, sp, #n | add sp, sp, x9
+bool frees_frame(std::uint32_t instruction) {
+  return (instruction & 0xff8003ff) == 0x910003ff || instruction == 0x8b2963ff;
+}
+
+// After the frame is freed HotSpot emits nothing but a safepoint poll and `ret`, at most six
+// instructions (aarch64.ad, MachEpilogNode). Walk back over what may stand between.
+bool in_epilogue(std::uint64_t pc) {
+  std::uint32_t instruction = 0;
+  if (load(pc, &instruction) && instruction == kRet) {
+    return true;
+  }
+  for (std::uint64_t back = 1; back <= 5; ++back) {
+    if (!load(pc - 4 * back, &instruction) || instruction == kRet) {
+      return false;
+    }
+    if (frees_frame(instruction)) {
+      std::uint32_t before = 0;
+      return load(pc - 4 * back - 4, &before) && restores_frame_record(before);
+    }
+    if ((instruction & 0xffc07fff) == 0xa8c07bfd) { // ldp x29, x30, [sp], #n frees it as well
+      return true;
+    }
+  }
+  return false;
+}
+
+// The frame exists from `sub sp, sp, #n` (or stp ..., [sp, #-n]!) on.
+bool frame_allocated(const FixedFrameCode& code, std::uint64_t pc) {
+  for (std::uint64_t at = pc - 4; at >= code.begin && at + 32 >= pc; at -= 4) {
+    std::uint32_t instruction = 0;
+    if (!load(at, &instruction)) {
+      return false;
+    }
+    if ((instruction & 0xff8003ff) == 0xd10003ff || (instruction & 0xffc07fff) == 0xa9807bfd) {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+Registers read_registers(const void* ucontext) {
+  const auto& context = static_cast<const ucontext_t*>(ucontext)->uc_mcontext;
+  return Registers{.pc = context.pc,
+                   .sp = context.sp,
+                   .fp = context.regs[29],
+                   .lr = context.regs[30],
+                   .bcp = context.regs[22]};
+}
+
+bool resume_failed_load(void* ucontext) {
+  auto& pc = static_cast<ucontext_t*>(ucontext)->uc_mcontext.pc;
+  if (pc >= address_of(jprof_loads_begin) && pc < address_of(jprof_loads_end)) {
+    pc = address_of(jprof_load_failed);
+    return true;
+  }
+  if (pc >= address_of(jprof_copy_fault) && pc < address_of(jprof_copy_done)) {
+    pc = address_of(jprof_copy_done);
+    return true;
+  }
+  return false;
+}
+
+bool follows_system_call(std::uint64_t pc) {
+  std::uint32_t instruction = 0;
+  return load(pc - 4, &instruction) && instruction == kSupervisorCall;
+}
+
+std::uint64_t strip_return_address(std::uint64_t address) {
+  return address & 0x0000ffffffffffffULL; // user space ends at 2^48 at most (TBI, PAC above)
+}
+
+bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& registers) {
+  if (interrupted) {
+    const bool in_prologue = code.frame_complete != 0 && registers.pc < code.frame_complete;
+    if (in_prologue ? !frame_allocated(code, registers.pc) : in_epilogue(registers.pc)) {
+      return leave_frameless(registers);
+    }
+    if (in_prologue) { // allocated, but the frame record may not be written: lr and fp still hold
+      registers.sp += code.frame_bytes;
+      registers.pc = strip_return_address(registers.lr);
+      return true;
+    }
+  }
+  const std::uint64_t caller_sp = registers.sp + code.frame_bytes;
+  if (!load(caller_sp - 8, &registers.pc) || !load(caller_sp - 16, &registers.fp)) {
+    return false;
+  }
+  registers.pc = strip_return_address(registers.pc);
+  registers.sp = caller_sp;
+  return true;
+}
+
+bool leave_frameless(Registers& registers) {
+  registers.pc = strip_return_address(registers.lr);
+  return registers.pc != 0;
+}
+
+bool leave_by_frame_pointer(Registers& registers) {
+  const std::uint64_t fp = registers.fp;
+  if (!load(fp + 8, &registers.pc) || !load(fp, &registers.fp)) {
+    return false;
+  }
+  registers.pc = strip_return_address(registers.pc);
+  registers.sp = fp + 16;
+  return true;
+}
+
+long system_call(long number, long a, long b, long c, long d, long e, long f) {
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  register long x4 asm("x4") = e;
+  register long x5 asm("x5") = f;
+  asm volatile("svc #0"
+               : "+r"(x0)
+               : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+               : "memory");
+  return x0;
+}
+
+void (*signal_restorer())() {
+  return nullptr; // the kernel's own, in the vDSO
+}
+
+} // namespace jprof::agent::arch

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What differs between CPUs. The build compiles the one file that fits (x86_64.cpp, aarch64.cpp);
+// all of it may be called from a signal handler, on any thread.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jprof::agent::arch {
+
+// The registers that a stack walk needs. `lr` is 0 where the CPU has none; `bcp` is what the
+// HotSpot interpreter keeps the bytecode pointer in (x86-64: r13, aarch64: x22).
+struct Registers {
+  std::uint64_t pc = 0;
+  std::uint64_t sp = 0;
+  std::uint64_t fp = 0;
+  std::uint64_t lr = 0;
+  std::uint64_t bcp = 0;
+};
+
+Registers read_registers(const void* ucontext);
+
+// If `ucontext` was interrupted at a load of safe_load.h, makes it return "failed" and says true.
+bool resume_failed_load(void* ucontext);
+
+// True if `pc` is where a system call returns to: the thread was in the kernel.
+bool follows_system_call(std::uint64_t pc);
+
+// A return address without the bits that pointer authentication adds.
+std::uint64_t strip_return_address(std::uint64_t address);
+
+// Generated code with a frame of fixed size (a compiled method, a runtime stub).
+struct FixedFrameCode {
+  std::uint64_t begin = 0;          // first instruction
+  std::uint64_t frame_complete = 0; // from here on the frame stands; 0: unknown
+  std::uint64_t frame_bytes = 0;    // return address and saved frame pointer included
+};
+
+// Moves `registers` to the caller. `interrupted`: pc is where a signal arrived, perhaps in the
+// prologue or epilogue; otherwise it is a return address. False: a load failed.
+bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& registers);
+
+// For an interrupted pc in code of unknown shape that has no frame of its own yet: the caller as
+// seen by the return address on top of the stack (x86-64) or in the link register (aarch64).
+bool leave_frameless(Registers& registers);
+
+// By the frame pointer: the return address and the caller's frame pointer lie at `fp`.
+bool leave_by_frame_pointer(Registers& registers);
+
+// System call with up to six arguments: a negative result is -errno. Leaves errno alone.
+long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                 long f = 0);
+
+// What the kernel returns to after a handler that we install by rt_sigaction; null: its own choice.
+void (*signal_restorer())();
+
+} // namespace jprof::agent::arch

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Loads that may fault: while the session's SIGSEGV/SIGBUS handler is installed (handler.h), a load
+// from a bad address says false. Signal-safe, any thread. Each is a few instructions of assembly in
+// the CPU's file, so that the fault handler knows exactly where they fault.
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+std::uint32_t jprof_load8(std::uint64_t from, std::uint8_t* to);
+std::uint32_t jprof_load16(std::uint64_t from, std::uint16_t* to);
+std::uint32_t jprof_load32(std::uint64_t from, std::uint32_t* to);
+std::uint32_t jprof_load64(std::uint64_t from, std::uint64_t* to);
+// Returns how many of `bytes` could be copied.
+std::size_t jprof_copy(void* to, std::uint64_t from, std::size_t bytes);
+}
+
+namespace jprof::agent::arch {
+
+inline bool load(std::uint64_t from, std::uint8_t* to) {
+  return jprof_load8(from, to) != 0;
+}
+inline bool load(std::uint64_t from, std::uint16_t* to) {
+  return jprof_load16(from, to) != 0;
+}
+inline bool load(std::uint64_t from, std::uint32_t* to) {
+  return jprof_load32(from, to) != 0;
+}
+inline bool load(std::uint64_t from, std::uint64_t* to) {
+  return jprof_load64(from, to) != 0;
+}
+
+// The value at `from`, or `otherwise` if it cannot be read.
+inline std::uint64_t word_at(std::uint64_t from, std::uint64_t otherwise = 0) {
+  std::uint64_t value = otherwise;
+  return load(from, &value) ? value : otherwise;
+}
+
+inline bool copy(void* to, std::uint64_t from, std::size_t bytes) {
+  return jprof_copy(to, from, bytes) == bytes;
+}
+
+} // namespace jprof::agent::arch

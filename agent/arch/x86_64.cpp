@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/arch/arch.h"
+#include "agent/arch/safe_load.h"
+
+#include <ucontext.h>
+
+// A load that faults is resumed at jprof_load_failed with the stack as at entry, a copy at
+// jprof_copy_done, where rcx still holds what is left.
+asm(R"(
+  .text
+  .p2align 4
+  .hidden jprof_load8, jprof_load16, jprof_load32, jprof_load64, jprof_copy
+  .globl jprof_load8, jprof_load16, jprof_load32, jprof_load64, jprof_copy
+  .type jprof_load8, @function
+  .type jprof_load16, @function
+  .type jprof_load32, @function
+  .type jprof_load64, @function
+  .type jprof_copy, @function
+jprof_loads_begin:
+jprof_load8:
+  movzbl (%rdi), %eax
+  movb %al, (%rsi)
+  movl $1, %eax
+  ret
+jprof_load16:
+  movzwl (%rdi), %eax
+  movw %ax, (%rsi)
+  movl $1, %eax
+  ret
+jprof_load32:
+  movl (%rdi), %eax
+  movl %eax, (%rsi)
+  movl $1, %eax
+  ret
+jprof_load64:
+  movq (%rdi), %rax
+  movq %rax, (%rsi)
+  movl $1, %eax
+  ret
+jprof_loads_end:
+jprof_load_failed:
+  xorl %eax, %eax
+  ret
+jprof_copy:
+  movq %rdi, %r8
+  movq %rsi, %r9
+  movq %rdx, %rcx
+  movq %rdx, %rax
+jprof_copy_fault:
+  rep movsb
+jprof_copy_done:
+  subq %rcx, %rax
+  ret
+  .size jprof_load8, . - jprof_load8
+jprof_restorer:
+  movq $15, %rax
+  syscall
+)");
+
+extern "C" {
+extern const char jprof_loads_begin[] __attribute__((visibility("hidden")));
+extern const char jprof_loads_end[] __attribute__((visibility("hidden")));
+extern const char jprof_load_failed[] __attribute__((visibility("hidden")));
+extern const char jprof_copy_fault[] __attribute__((visibility("hidden")));
+extern const char jprof_copy_done[] __attribute__((visibility("hidden")));
+void jprof_restorer() __attribute__((visibility("hidden")));
+}
+
+namespace jprof::agent::arch {
+namespace {
+
+std::uint64_t address_of(const char* label) {
+  return reinterpret_cast<std::uint64_t>(label);
+}
+
+bool matches(const std::uint8_t* code, std::uint8_t a, std::uint8_t b, std::uint8_t c) {
+  return code[0] == a && code[1] == b && code[2] == c;
+}
+
+// Where the return address is, seen from an interrupted instruction.
+enum class FrameState { kWhole, kReturnOnTop, kFramePointerOnTop, kFramePointerNotSaved };
+
+// After `pop %rbp` HotSpot emits nothing but a safepoint poll and `ret`:
+//   8-15   test %eax, poll(%rip) | mov poll(%r15), %r11; test %eax, (%r11)
+//   16+    cmp poll(%r15), %rsp; ja slow
+// (macroAssembler_x86.cpp and x86_64.ad, MachEpilogNode, of each release).
+FrameState state_in_body(const std::uint8_t* code) {
+  if (code[0] == 0xc3) {
+    return FrameState::kReturnOnTop;
+  }
+  if (code[0] == 0x5d) {
+    return FrameState::kFramePointerOnTop;
+  }
+  const bool poll_rip = code[0] == 0x85 && code[1] == 0x05 && code[6] == 0xc3;
+  const bool poll_r11 = matches(code, 0x41, 0x85, 0x03) && code[3] == 0xc3;
+  const bool poll_load = (matches(code, 0x4d, 0x8b, 0x5f) && matches(code + 4, 0x41, 0x85, 0x03)) ||
+                         (matches(code, 0x4d, 0x8b, 0x9f) && matches(code + 7, 0x41, 0x85, 0x03));
+  const bool poll_sp = (matches(code, 0x49, 0x3b, 0x67) && code[4] == 0x0f && code[5] == 0x87) ||
+                       (matches(code, 0x49, 0x3b, 0xa7) && code[7] == 0x0f && code[8] == 0x87);
+  const bool poll_jump = code[0] == 0x0f && code[1] == 0x87 && code[6] == 0xc3;
+  return poll_rip || poll_r11 || poll_load || poll_sp || poll_jump ? FrameState::kReturnOnTop
+                                                                   : FrameState::kWhole;
+}
+
+// The prologue is [stack bang] `push %rbp; sub $n, %rsp`, or, for small frames of C2,
+// `sub $n, %rsp; mov %rbp, n-8(%rsp)` (macroAssembler_x86.cpp, verified_entry).
+FrameState state_in_prologue(const std::uint8_t* before) {
+  const bool after_sub8 = matches(before + 4, 0x48, 0x83, 0xec);
+  const bool after_sub32 = matches(before + 1, 0x48, 0x81, 0xec);
+  if (after_sub8 || after_sub32) {
+    return FrameState::kFramePointerNotSaved;
+  }
+  const bool after_push =
+      before[7] == 0x55 || (before[4] == 0x55 && matches(before + 5, 0x48, 0x8b, 0xec));
+  return after_push ? FrameState::kFramePointerOnTop : FrameState::kReturnOnTop;
+}
+
+FrameState frame_state(const FixedFrameCode& code, std::uint64_t pc) {
+  std::uint8_t bytes[24] = {}; // 8 before pc, 16 from it
+  if (!copy(bytes, pc - 8, sizeof bytes)) {
+    return FrameState::kWhole;
+  }
+  if (code.frame_complete != 0 && pc < code.frame_complete) {
+    return pc == code.begin ? FrameState::kReturnOnTop : state_in_prologue(bytes);
+  }
+  return state_in_body(bytes + 8);
+}
+
+} // namespace
+
+Registers read_registers(const void* ucontext) {
+  const auto& registers = static_cast<const ucontext_t*>(ucontext)->uc_mcontext.gregs;
+  return Registers{.pc = static_cast<std::uint64_t>(registers[REG_RIP]),
+                   .sp = static_cast<std::uint64_t>(registers[REG_RSP]),
+                   .fp = static_cast<std::uint64_t>(registers[REG_RBP]),
+                   .lr = 0,
+                   .bcp = static_cast<std::uint64_t>(registers[REG_R13])};
+}
+
+bool resume_failed_load(void* ucontext) {
+  auto& pc = static_cast<ucontext_t*>(ucontext)->uc_mcontext.gregs[REG_RIP];
+  const auto at = static_cast<std::uint64_t>(pc);
+  if (at >= address_of(jprof_loads_begin) && at < address_of(jprof_loads_end)) {
+    pc = static_cast<greg_t>(address_of(jprof_load_failed));
+    return true;
+  }
+  if (at == address_of(jprof_copy_fault)) {
+    pc = static_cast<greg_t>(address_of(jprof_copy_done));
+    return true;
+  }
+  return false;
+}
+
+bool follows_system_call(std::uint64_t pc) {
+  std::uint16_t instruction = 0;
+  return load(pc - 2, &instruction) && instruction == 0x050f;
+}
+
+std::uint64_t strip_return_address(std::uint64_t address) {
+  return address;
+}
+
+bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& registers) {
+  const FrameState state = interrupted ? frame_state(code, registers.pc) : FrameState::kWhole;
+  if (state == FrameState::kReturnOnTop) {
+    return leave_frameless(registers);
+  }
+  if (state == FrameState::kFramePointerOnTop) {
+    const std::uint64_t sp = registers.sp;
+    if (!load(sp + 8, &registers.pc) || !load(sp, &registers.fp)) {
+      return false;
+    }
+    registers.sp = sp + 16;
+    return true;
+  }
+  const std::uint64_t caller_sp = registers.sp + code.frame_bytes;
+  if (!load(caller_sp - 8, &registers.pc)) {
+    return false;
+  }
+  if (state == FrameState::kWhole && !load(caller_sp - 16, &registers.fp)) {
+    return false;
+  }
+  registers.sp = caller_sp;
+  return true;
+}
+
+bool leave_frameless(Registers& registers) {
+  if (!load(registers.sp, &registers.pc)) {
+    return false;
+  }
+  registers.sp += 8;
+  return true;
+}
+
+bool leave_by_frame_pointer(Registers& registers) {
+  const std::uint64_t fp = registers.fp;
+  if (!load(fp + 8, &registers.pc) || !load(fp, &registers.fp)) {
+    return false;
+  }
+  registers.sp = fp + 16;
+  return true;
+}
+
+long system_call(long number, long a, long b, long c, long d, long e, long f) {
+  long result = 0;
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+void (*signal_restorer())() {
+  return jprof_restorer;
+}
+
+} // namespace jprof::agent::arch

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The agent's end of the control socket (lib/wire/control.h). Owned by one thread of the agent.
+
+#include "agent/options.h"
+#include "lib/wire/control.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jprof::agent {
+
+// A message as received; `bytes` is 0 where there was none.
+struct ReceivedMessage {
+  alignas(8) unsigned char data[wire::kMaxControlBytes];
+  std::size_t bytes = 0;
+  int fd = -1; // passed along, else -1; the receiver's to close
+
+  wire::ControlType type() const;
+  // The message as `T`; null if it is too short for one.
+  template <typename T>
+  const T* as() const {
+    return bytes >= sizeof(T) ? reinterpret_cast<const T*>(data) : nullptr;
+  }
+};
+
+enum class ReceiveResult { kMessage, kNothing, kHangUp };
+
+class ControlChannel {
+ public:
+  ControlChannel() = default;
+  ControlChannel(const ControlChannel&) = delete;
+  ControlChannel& operator=(const ControlChannel&) = delete;
+  ~ControlChannel() { close(); }
+
+  // 0 or -errno.
+  long connect(const char* path);
+  // Waits for a message until the timeout. A hang-up is told only after everything sent before it.
+  ReceiveResult receive(ReceivedMessage* message, std::int64_t timeout_ns);
+  // Never blocks and never raises SIGPIPE; false if the peer is gone or its queue is full.
+  bool send(const void* message, std::size_t bytes);
+  // Reads and drops what comes, until the peer hangs up or the timeout passes: closing a socket
+  // with unread messages would throw away what we have sent last.
+  void wait_for_hang_up(std::int64_t timeout_ns);
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+template <typename T>
+T make_message(wire::ControlType type) {
+  T message{};
+  message.header.type = static_cast<std::uint32_t>(type);
+  message.header.bytes = sizeof(T);
+  return message;
+}
+
+} // namespace jprof::agent

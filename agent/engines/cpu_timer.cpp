@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/engines/cpu_timer.h"
+
+#include "agent/os/system.h"
+#include "agent/sampling/shared_memory.h"
+
+namespace jprof::agent::engines {
+namespace {
+
+// include/linux/posix-timers.h: a clock id holds the complement of the tid, the clock (2:
+// scheduler) and whether it is a thread's (4).
+clockid_t thread_cpu_clock(std::int32_t tid) {
+  return static_cast<clockid_t>(~static_cast<std::uint32_t>(tid) << 3 | 4 | 2);
+}
+
+timespec to_timespec(std::uint64_t nanoseconds) {
+  return timespec{.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000),
+                  .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
+}
+
+// The kernel's struct sigevent (include/uapi/asm-generic/siginfo.h); libc's spells its last field
+// differently in each release.
+struct KernelSigevent {
+  std::uint64_t value = 0;
+  std::int32_t signal = 0;
+  std::int32_t notify = 0;
+  std::int32_t tid = 0;
+  std::int32_t pad[11] = {};
+};
+static_assert(sizeof(KernelSigevent) == 64);
+constexpr std::int32_t kNotifyThread = 4; // SIGEV_THREAD_ID
+
+} // namespace
+
+std::uint64_t thread_cpu_ns(std::int32_t tid) {
+  return os::clock_ns(thread_cpu_clock(tid));
+}
+
+long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
+                   std::uint64_t first_ns) {
+  KernelSigevent event;
+  event.value = reinterpret_cast<std::uint64_t>(&entry);
+  event.signal = signal;
+  event.notify = kNotifyThread;
+  event.tid = entry.tid;
+  std::int32_t timer = -1;
+  long result = arch::system_call(SYS_timer_create, thread_cpu_clock(entry.tid),
+                                  os::as_argument(&event), os::as_argument(&timer));
+  if (result != 0) {
+    return result;
+  }
+  sampling::store_relaxed(entry.timer, timer);
+  sampling::store_release(entry.armed, std::uint32_t{1});
+  const itimerspec period{.it_interval = to_timespec(interval_ns),
+                          .it_value = to_timespec(first_ns)};
+  result = arch::system_call(SYS_timer_settime, timer, 0, os::as_argument(&period), 0);
+  if (result != 0) {
+    disarm_cpu_timer(entry);
+  }
+  return result;
+}
+
+void disarm_cpu_timer(sampling::ThreadEntry& entry) {
+  sampling::store_release(entry.armed, std::uint32_t{0});
+  if (entry.timer >= 0) {
+    arch::system_call(SYS_timer_delete, entry.timer);
+    entry.timer = -1;
+  }
+}
+
+} // namespace jprof::agent::engines

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the dynamic loader has mapped, by dl_iterate_phdr: the one libc function that the agent
+// imports. All else of libc that it needs it finds here by name. Not signal-safe (the loader takes
+// its lock); the agent's own thread or the attach listener's.
+
+#include <cstddef>
+#include <cstdint>
+#include <elf.h>
+#include <link.h>
+
+namespace jprof::agent::os {
+
+// One loaded module. Pointers are into the module's own image and live as long as it is mapped.
+struct LoadedModule {
+  const char* path = ""; // as the loader knows it; empty for the main program
+  std::uint64_t bias = 0;
+  std::uint64_t base = 0;
+  std::uint64_t end = 0;
+  std::uint64_t code_begin = 0; // executable segments
+  std::uint64_t code_end = 0;
+  std::uint64_t eh_frame_header = 0; // 0: none
+  const std::uint8_t* build_id = nullptr;
+  std::size_t build_id_bytes = 0;
+  const Elf64_Dyn* dynamic = nullptr;
+  std::uint64_t loads = 0;   // how often the loader has loaded anything, ...
+  std::uint64_t unloads = 0; // ... unloaded anything
+};
+
+// Calls visit(module, context) for each until it says false.
+void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context);
+
+// The address of a defined dynamic symbol of this module; null if it has none.
+void* find_symbol(const LoadedModule& module, const char* name);
+
+// The first definition among all modules, in load order; null if there is none.
+void* find_symbol_anywhere(const char* name);
+
+// The first definition in a module whose file name begins with `prefix`, as in "libjvm.so".
+void* find_symbol_in(const char* prefix, const char* name);
+
+// The loader's counts of loads and unloads, added up: changes whenever the modules do.
+std::uint64_t module_changes();
+
+// The file name part of a path.
+const char* file_name(const char* path);
+
+bool starts_with(const char* text, const char* prefix);
+bool equal(const char* left, const char* right);
+
+} // namespace jprof::agent::os

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/os/process.h"
+
+#include "agent/os/modules.h"
+#include "agent/os/system.h"
+
+namespace jprof::agent::os {
+namespace {
+
+// struct linux_dirent64 of include/linux/dirent.h.
+struct DirectoryEntry {
+  std::uint64_t inode;
+  std::int64_t offset;
+  std::uint16_t record_bytes;
+  std::uint8_t type;
+  char name[1];
+};
+
+std::size_t read_file(const char* path, char* to, std::size_t bytes) {
+  const int fd = open_readonly(path);
+  if (fd < 0) {
+    return 0;
+  }
+  const long got = read_some(fd, to, bytes - 1);
+  close_fd(fd);
+  const std::size_t length = got > 0 ? static_cast<std::size_t>(got) : 0;
+  to[length] = 0;
+  return length;
+}
+
+void visit_entries(const char* entries, long bytes, void (*visit)(std::int32_t, void*),
+                   void* context) {
+  for (long at = 0; at < bytes;) {
+    const auto* entry = reinterpret_cast<const DirectoryEntry*>(entries + at);
+    const char* end = entry->name;
+    const std::uint64_t tid = parse_number(entry->name, &end);
+    if (end != entry->name && tid != 0) {
+      visit(static_cast<std::int32_t>(tid), context);
+    }
+    at += entry->record_bytes;
+  }
+}
+
+} // namespace
+
+bool proc_is_ours() {
+  char link[64] = {};
+  const long length = read_link("/proc/thread-self", link, sizeof link - 1);
+  if (length <= 0) {
+    return false;
+  }
+  const char* at = link;
+  if (parse_number(link, &at) != static_cast<std::uint64_t>(process_id())) {
+    return false;
+  }
+  return starts_with(at, "/task/") &&
+         parse_number(at + 6, &at) == static_cast<std::uint64_t>(thread_id());
+}
+
+bool visit_threads(void (*visit)(std::int32_t tid, void* context), void* context) {
+  const int fd = open_readonly("/proc/self/task");
+  if (fd < 0) {
+    return false;
+  }
+  alignas(8) char entries[4096];
+  long bytes = 0;
+  while ((bytes = arch::system_call(SYS_getdents64, fd, as_argument(entries), sizeof entries)) >
+         0) {
+    visit_entries(entries, bytes, visit, context);
+  }
+  close_fd(fd);
+  return bytes == 0;
+}
+
+std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes) {
+  char path[64];
+  char* end = write_text(path, "/proc/self/task/");
+  end = write_number(end, static_cast<std::uint64_t>(tid));
+  end = write_text(end, "/comm");
+  *end = 0;
+  char name[32];
+  std::size_t length = read_file(path, name, sizeof name);
+  while (length > 0 && name[length - 1] == '\n') {
+    --length;
+  }
+  length = length < bytes ? length : bytes;
+  copy_bytes(to, name, length);
+  return length;
+}
+
+bool queued_signals(std::uint64_t* queued, std::uint64_t* limit) {
+  char status[4096];
+  read_file("/proc/self/status", status, sizeof status);
+  for (const char* at = status; *at != 0; ++at) {
+    if ((at == status || at[-1] == '\n') && starts_with(at, "SigQ:")) {
+      at += 5;
+      while (*at == '\t' || *at == ' ') {
+        ++at;
+      }
+      *queued = parse_number(at, &at);
+      if (*at != '/') {
+        return false;
+      }
+      *limit = parse_number(at + 1, &at);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::uint64_t parse_number(const char* text, const char** end) {
+  std::uint64_t value = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) {
+    value = value * 10 + static_cast<std::uint64_t>(*text - '0');
+  }
+  *end = text;
+  return value;
+}
+
+char* write_number(char* to, std::uint64_t value) {
+  char digits[20];
+  std::size_t count = 0;
+  do {
+    digits[count++] = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  while (count > 0) {
+    *to++ = digits[--count];
+  }
+  return to;
+}
+
+char* write_text(char* to, const char* text) {
+  while (*text != 0) {
+    *to++ = *text++;
+  }
+  return to;
+}
+
+} // namespace jprof::agent::os

@@ -1,0 +1,424 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/recorder.h"
+
+#include "agent/engines/cpu_timer.h"
+#include "agent/jvm/vm_structs.h"
+#include "agent/os/modules.h"
+#include "agent/os/process.h"
+#include "agent/os/system.h"
+#include "agent/recording/generations.h"
+#include "agent/recording/module_table.h"
+#include "agent/recording/region_layout.h"
+#include "agent/recording/thread_table.h"
+#include "agent/sampling/handler.h"
+#include "agent/sampling/sampler.h"
+#include "agent/sampling/shared_memory.h"
+
+#include <errno.h>
+#include <linux/memfd.h>
+
+namespace jprof::agent {
+namespace {
+
+using sampling::store_release;
+using wire::AgentStatus;
+using wire::Counter;
+using wire::RegionState;
+using wire::StopReason;
+
+constexpr std::int64_t kTickNs = 20'000'000;
+constexpr std::uint64_t kHalfSecondNs = 500'000'000;
+constexpr std::uint64_t kModulesEveryNs = 250'000'000;
+constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
+constexpr std::uint64_t kMinIntervalNs = 50'000;
+constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
+constexpr std::uint32_t kCostlySecondsAllowed = 3;
+constexpr int kCalibrationSignals = 64;
+
+// Only one session records at a time (session.cpp), so its parts need not be allocated. They are
+// not touched once the handlers are gone.
+sampling::Sampler g_sampler;
+recording::PrivateTables g_tables;
+recording::ThreadTable g_threads;
+recording::ModuleTable g_modules;
+recording::Generations g_generations;
+
+std::uint64_t now_ns() {
+  return os::clock_ns(CLOCK_MONOTONIC);
+}
+
+void set(Counter which, std::uint64_t value) {
+  sampling::store_relaxed(sampling::counter(g_sampler, which), value);
+}
+std::uint64_t get(Counter which) {
+  return sampling::load_relaxed(sampling::counter(g_sampler, which));
+}
+
+// The timers fire on the scheduler's tick: what CLOCK_MONOTONIC_COARSE advances by.
+std::uint64_t tick_ns() {
+  timespec resolution{};
+  arch::system_call(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, os::as_argument(&resolution));
+  return static_cast<std::uint64_t>(resolution.tv_nsec);
+}
+
+// Who has a handler at this address, for the user.
+const char* owner_of(std::uint64_t handler) {
+  struct Search {
+    std::uint64_t address;
+    const char* name;
+  } search{handler, "code in no module"};
+  os::visit_modules(
+      [](const os::LoadedModule& module, void* context) {
+        auto* wanted = static_cast<Search*>(context);
+        if (wanted->address >= module.base && wanted->address < module.end) {
+          wanted->name = *module.path != 0 ? os::file_name(module.path) : "the program itself";
+          return false;
+        }
+        return true;
+      },
+      &search);
+  return os::starts_with(search.name, "libjvm.so") ? "the JVM (JFR's CPU-time sampler)"
+                                                   : search.name;
+}
+
+char* append(char* to, const char* end, const char* text) {
+  while (to < end && *text != 0) {
+    *to++ = *text++;
+  }
+  return to;
+}
+
+} // namespace
+
+Failure::Failure(AgentStatus why, long result, const char* text, const char* more)
+    : status(why), os_errno(static_cast<std::int32_t>(result < 0 ? -result : result)) {
+  char* at = append(detail, detail + sizeof detail - 1, text);
+  append(at, detail + sizeof detail - 1, more);
+}
+
+int Recorder::signal() const {
+  return start_.signal == 0 ? SIGPROF : static_cast<int>(start_.signal);
+}
+
+Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key) {
+  received_ns_ = now_ns();
+  if (start_.engine != static_cast<std::uint32_t>(wire::Engine::kCpuTimer)) {
+    return {AgentStatus::kEngineUnavailable, 0, "this agent has the CPU timer engine only"};
+  }
+  if (start_.walker != static_cast<std::uint32_t>(wire::Walker::kVmStructs)) {
+    return {AgentStatus::kWalkerUnavailable, 0, "this agent has its own stack walker only"};
+  }
+  if (start_.interval_ns < kMinIntervalNs || start_.interval_ns > kMaxIntervalNs) {
+    return {AgentStatus::kBadMessage, 0, "the interval must be between 50 us and 10 s"};
+  }
+  if (!os::proc_is_ours()) {
+    return {AgentStatus::kOtherPidNamespace, 0, "/proc belongs to another PID namespace"};
+  }
+  Failure failure = map_region(region_fd);
+  if (failure.status == AgentStatus::kOk) {
+    failure = read_jvm(java_thread_key);
+  }
+  if (failure.status == AgentStatus::kOk) {
+    write_header();
+    failure = take_signal();
+  }
+  return failure.status == AgentStatus::kOk ? arm_threads() : failure;
+}
+
+// The sidecar's cgroup has paid for the region already: a page that we were the first to touch
+// would be charged to the JVM's. And it cannot shrink under us.
+Failure Recorder::map_region(int fd) {
+  struct stat status {};
+  long result = arch::system_call(SYS_fstat, fd, os::as_argument(&status));
+  if (result != 0) {
+    return {AgentStatus::kMapFailed, result, "fstat of the region"};
+  }
+  const std::uint64_t bytes = start_.region_bytes;
+  if (bytes < recording::kMinRegionBytes || bytes > recording::kMaxRegionBytes) {
+    return {AgentStatus::kRegionTooSmall, 0, "a region has 512 KiB to 1 GiB"};
+  }
+  if (static_cast<std::uint64_t>(status.st_size) < bytes ||
+      static_cast<std::uint64_t>(status.st_blocks) * 512 < bytes) {
+    return {AgentStatus::kMapFailed, 0, "the region is not allocated in full"};
+  }
+  constexpr long kNeededSeals = F_SEAL_SHRINK;
+  result = arch::system_call(SYS_fcntl, fd, F_GET_SEALS);
+  if (result < 0 || (result & kNeededSeals) != kNeededSeals) {
+    return {AgentStatus::kMapFailed, result < 0 ? result : 0, "the region is not sealed"};
+  }
+  result = arch::system_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_POPULATE, fd, 0);
+  if (result < 0 && result > -4096) {
+    return {AgentStatus::kMapFailed, result, "mmap of the region"};
+  }
+  region_ = reinterpret_cast<void*>(result);
+  arch::system_call(SYS_madvise, result, static_cast<long>(bytes), MADV_DONTFORK);
+  arch::system_call(SYS_madvise, result, static_cast<long>(bytes), MADV_DONTDUMP);
+  if (!recording::lay_out(region_, bytes, &g_sampler, &g_tables)) {
+    return {AgentStatus::kRegionTooSmall, 0, "the region cannot be divided"};
+  }
+  return {};
+}
+
+Failure Recorder::read_jvm(const jvm::JavaThreadKey& java_thread_key) {
+  g_sampler.vm = sampling::VmLayout{};
+  const char* missing = "";
+  switch (jvm::read_layout(&g_sampler.vm, &missing)) {
+  case jvm::LayoutError::kNoTables:
+    return {AgentStatus::kNoVmStructs, 0, "libjvm.so does not export gHotSpotVMStructs"};
+  case jvm::LayoutError::kMissingField:
+    return {AgentStatus::kUnsupportedJvm, 0, "this JVM does not describe ", missing};
+  case jvm::LayoutError::kNone:
+    break;
+  }
+  if (java_thread_key.env_offset < 0) {
+    return {AgentStatus::kUnsupportedJvm, 0, "this JVM keeps its threads in no pthread key"};
+  }
+  g_sampler.vm.thread_key = java_thread_key.key;
+  g_sampler.vm.env_offset = java_thread_key.env_offset;
+  g_sampler.vm.jni_functions = java_thread_key.jni_functions;
+  g_sampler.thread_specific =
+      reinterpret_cast<void* (*)(unsigned)>(os::find_symbol_anywhere("pthread_getspecific"));
+  void* clock = os::find_symbol_anywhere("__vdso_clock_gettime");
+  if (clock == nullptr) {
+    clock = os::find_symbol_anywhere("__kernel_clock_gettime"); // aarch64
+  }
+  g_sampler.clock = reinterpret_cast<long (*)(int, void*)>(clock);
+  return {};
+}
+
+void Recorder::write_header() {
+  auto& header = *g_sampler.header;
+  g_sampler.interval_ns = start_.interval_ns;
+  g_sampler.max_depth = start_.max_depth == 0 || start_.max_depth > sampling::kMaxScratchDepth
+                            ? sampling::kMaxScratchDepth
+                            : start_.max_depth;
+  g_sampler.pid = os::process_id();
+  header.version = wire::kRegionVersion;
+  header.min_reader_version = wire::kMinReaderVersion;
+  header.region_bytes = start_.region_bytes;
+  header.session[0] = start_.session[0];
+  header.session[1] = start_.session[1];
+  header.engine = start_.engine;
+  header.walker = start_.walker;
+  header.interval_ns = start_.interval_ns;
+  header.tick_ns = tick_ns();
+  header.start_mono_ns = now_ns();
+  header.start_realtime_ns = os::clock_ns(CLOCK_REALTIME);
+  header.deadline_mono_ns = header.start_mono_ns + start_.duration_ns;
+  header.heartbeat_mono_ns = header.start_mono_ns;
+  header.pid = static_cast<std::uint32_t>(g_sampler.pid);
+  header.counter_count = wire::kMaxCounters;
+  header.max_depth = g_sampler.max_depth;
+  g_sampler.generation_gate.reset();
+  g_sampler.module_gate.reset();
+  g_generations.begin(&g_sampler);
+  g_modules.begin(&g_sampler, g_tables);
+  g_modules.refresh(header.start_mono_ns);
+  store_release(header.state, static_cast<std::uint32_t>(RegionState::kRecording));
+  store_release(header.magic, wire::kRegionMagic);
+}
+
+Failure Recorder::take_signal() {
+  std::uint64_t owner = 0;
+  switch (sampling::install_handlers(signal(), &owner)) {
+  case sampling::InstallError::kSignalTaken:
+    return {AgentStatus::kSignalTaken, 0, "the signal belongs to ", owner_of(owner)};
+  case sampling::InstallError::kRefused:
+    return {AgentStatus::kSignalTaken, 0, "the kernel refused the signal handler"};
+  case sampling::InstallError::kNone:
+    break;
+  }
+  handlers_installed_ = true;
+  calibrate_delivery();
+  sampling::publish(&g_sampler);
+  return {};
+}
+
+// What one delivery costs here, by signals that this thread sends to itself. No sampler is
+// published yet, so the handler does nothing.
+void Recorder::calibrate_delivery() {
+  const std::uint64_t mask = ~(std::uint64_t{1} << (signal() - 1));
+  std::uint64_t before = 0;
+  const long pid = os::process_id();
+  const long tid = os::thread_id();
+  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask),
+                    os::as_argument(&before), 8);
+  const std::uint64_t begin = now_ns();
+  for (int i = 0; i < kCalibrationSignals; ++i) {
+    arch::system_call(SYS_tgkill, pid, tid, signal());
+  }
+  const std::uint64_t spent = now_ns() - begin;
+  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&before), 0, 8);
+  set(Counter::kDeliveryNanos, spent / kCalibrationSignals);
+}
+
+Failure Recorder::arm_threads() {
+  set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+  g_threads.begin(&g_sampler, g_tables, signal());
+  g_threads.scan();
+  if (g_threads.armed() == 0) {
+    return {AgentStatus::kNoTimers, g_threads.last_error(),
+            "not one timer could be made (RLIMIT_SIGPENDING?)"};
+  }
+  const std::uint64_t start_nanos = g_threads.first_armed_ns() - received_ns_;
+  set(Counter::kStartNanos, start_nanos);
+  auto started = make_message<wire::StartedMessage>(wire::ControlType::kStarted);
+  started.threads_armed = g_threads.armed();
+  started.threads_failed = g_threads.failed();
+  started.start_mono_ns = g_sampler.header->start_mono_ns;
+  started.start_nanos = start_nanos;
+  channel_.send(&started, sizeof started);
+  return {};
+}
+
+void Recorder::abandon() {
+  if (handlers_installed_) {
+    stop(StopReason::kAgentError);
+  }
+  unmap();
+}
+
+StopReason Recorder::run() {
+  const std::uint64_t deadline = g_sampler.header->deadline_mono_ns;
+  std::uint64_t next_slow = 0;
+  std::uint64_t next_modules = 0;
+  StopReason reason = StopReason::kNone;
+  for (;;) {
+    if (handle_messages(&reason)) {
+      return reason;
+    }
+    const std::uint64_t now = now_ns();
+    if (vm_exits_.load()) {
+      return StopReason::kVmExit;
+    }
+    if (now >= deadline) {
+      return StopReason::kDeadline;
+    }
+    g_threads.scan_if_due(now);
+    g_generations.tick();
+    if (now >= next_modules) {
+      next_modules = now + kModulesEveryNs;
+      g_modules.refresh(now);
+    }
+    if (now >= next_slow) {
+      next_slow = now + kHalfSecondNs;
+      if (every_half_second(now, &reason)) {
+        return reason;
+      }
+    }
+  }
+}
+
+// True if one of them, or the hang-up, ends the session. Waits for one tick if there is none.
+bool Recorder::handle_messages(StopReason* reason) {
+  ReceivedMessage message;
+  for (std::int64_t wait = kTickNs;; wait = 0) {
+    switch (channel_.receive(&message, wait)) {
+    case ReceiveResult::kNothing:
+      return false;
+    case ReceiveResult::kHangUp:
+      *reason = StopReason::kPeerGone;
+      return true;
+    case ReceiveResult::kMessage:
+      break;
+    }
+    if (message.fd >= 0) {
+      os::close_fd(message.fd);
+    }
+    if (message.type() == wire::ControlType::kStop) {
+      *reason = StopReason::kAsked;
+      return true;
+    }
+    const auto* drained = message.as<wire::DrainedMessage>();
+    if (message.type() == wire::ControlType::kDrained && drained != nullptr) {
+      const std::uint64_t head = sampling::load_relaxed(g_sampler.header->ring_head);
+      const std::uint64_t tail = sampling::load_relaxed(g_sampler.header->ring_tail);
+      if (drained->ring_tail >= tail && drained->ring_tail <= head) {
+        store_release(g_sampler.header->ring_tail, drained->ring_tail);
+      }
+      g_generations.drained(drained->drained_generation);
+    }
+  }
+}
+
+bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
+  g_threads.update();
+  set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+  set(Counter::kAgentCpuNanos, os::clock_ns(CLOCK_THREAD_CPUTIME_ID));
+  store_release(g_sampler.header->heartbeat_mono_ns, now);
+  if (!sampling::handler_is_ours()) {
+    *reason = StopReason::kHandlerReplaced;
+    return true;
+  }
+  if (over_limit(now)) {
+    *reason = StopReason::kOverhead;
+    return true;
+  }
+  return false;
+}
+
+// Compares what sampling has cost with the process's own CPU time, second by second.
+bool Recorder::over_limit(std::uint64_t now) {
+  if (start_.max_overhead_permille == 0 || now < last_cost_at_ns_ + 1'000'000'000) {
+    return false;
+  }
+  const std::uint64_t cost =
+      get(Counter::kHandlerNanos) + get(Counter::kEntered) * get(Counter::kDeliveryNanos);
+  const std::uint64_t spent = cost - last_cost_ns_;
+  const std::uint64_t elapsed = last_cost_at_ns_ != 0 ? now - last_cost_at_ns_ : 0;
+  last_cost_ns_ = cost;
+  last_cost_at_ns_ = now;
+  const bool costly = elapsed != 0 && spent * 1000 > elapsed * start_.max_overhead_permille;
+  costly_seconds_ = costly ? costly_seconds_ + 1 : 0;
+  return costly_seconds_ >= kCostlySecondsAllowed;
+}
+
+// The order matters: docs/design/agent.md, "The stop".
+void Recorder::stop(StopReason reason) {
+  auto& header = *g_sampler.header;
+  store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopping));
+  stop_ns_ = now_ns();
+  g_threads.disarm_all();
+  sampling::ignore_signal();
+  sampling::withdraw();
+  in_flight_ = sampling::wait_for_handlers(kHandlerTimeoutNs);
+  if (in_flight_ == 0) {
+    sampling::restore_handlers();
+  }
+  g_generations.close_all();
+  set(Counter::kInFlightAtStop, in_flight_);
+  set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+  set(Counter::kAgentCpuNanos, os::clock_ns(CLOCK_THREAD_CPUTIME_ID));
+  header.stop_reason = static_cast<std::uint32_t>(reason);
+  header.stop_mono_ns = stop_ns_;
+  store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopped));
+  auto stopped = make_message<wire::StoppedMessage>(wire::ControlType::kStopped);
+  stopped.reason = static_cast<std::uint32_t>(reason);
+  stopped.in_flight = in_flight_;
+  stopped.stop_mono_ns = stop_ns_;
+  channel_.send(&stopped, sizeof stopped);
+}
+
+void Recorder::linger() {
+  const std::uint64_t until = stop_ns_ + start_.linger_ns;
+  while (!vm_exits_.load()) {
+    const std::uint64_t now = now_ns();
+    if (now >= until) {
+      return;
+    }
+    const std::uint64_t left = until - now;
+    os::sleep_ns(static_cast<std::int64_t>(left < kHalfSecondNs ? left : kHalfSecondNs));
+  }
+}
+
+void Recorder::unmap() {
+  if (region_ != nullptr && in_flight_ == 0) { // else a handler may still write: it stays
+    arch::system_call(SYS_munmap, reinterpret_cast<long>(region_),
+                      static_cast<long>(start_.region_bytes));
+    region_ = nullptr;
+  }
+}
+
+} // namespace jprof::agent

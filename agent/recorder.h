@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The recording part of a session: region, handlers, timers, and their removal in the one order
+// that cannot kill the JVM (docs/design/agent.md). One at a time; the session's thread only.
+
+#include "agent/control_channel.h"
+#include "agent/jvm/java_thread.h"
+#include "lib/wire/control.h"
+#include "lib/wire/region.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace jprof::agent {
+
+// Why a session could not begin; `detail` goes to the user as it is.
+struct Failure {
+  wire::AgentStatus status = wire::AgentStatus::kOk;
+  std::int32_t os_errno = 0;
+  char detail[128] = {};
+
+  Failure() = default;
+  Failure(wire::AgentStatus why, long result, const char* text, const char* more = "");
+};
+
+class Recorder {
+ public:
+  Recorder(ControlChannel& channel, const wire::StartMessage& start,
+           const std::atomic<bool>& vm_exits)
+      : channel_(channel), start_(start), vm_exits_(vm_exits) {}
+
+  // Maps the region, reads the JVM's layout, installs the handlers, arms the threads and says so to
+  // the sidecar. After a failure, abandon() takes back what was done.
+  Failure begin(int region_fd, const jvm::JavaThreadKey& java_thread_key);
+  void abandon();
+
+  // Records until something ends it.
+  wire::StopReason run();
+  // Ends sampling; the region is final afterwards, and the sidecar is told.
+  void stop(wire::StopReason reason);
+  // Keeps the region for a sidecar that restarts.
+  void linger();
+  void unmap();
+
+ private:
+  Failure map_region(int fd);
+  Failure read_jvm(const jvm::JavaThreadKey& java_thread_key);
+  Failure take_signal();
+  Failure arm_threads();
+  void write_header();
+  void calibrate_delivery();
+  bool handle_messages(wire::StopReason* reason);
+  bool every_half_second(std::uint64_t now_ns, wire::StopReason* reason);
+  bool over_limit(std::uint64_t now_ns);
+  int signal() const;
+
+  ControlChannel& channel_;
+  wire::StartMessage start_;
+  const std::atomic<bool>& vm_exits_;
+  void* region_ = nullptr;
+  std::uint64_t received_ns_ = 0;
+  std::uint64_t stop_ns_ = 0;
+  std::uint32_t in_flight_ = 0;
+  bool handlers_installed_ = false;
+  std::uint64_t last_cost_ns_ = 0;
+  std::uint64_t last_cost_at_ns_ = 0;
+  std::uint32_t costly_seconds_ = 0;
+};
+
+} // namespace jprof::agent

@@ -1,0 +1,309 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/recording/thread_table.h"
+
+#include "agent/engines/cpu_timer.h"
+#include "agent/os/process.h"
+#include "agent/os/system.h"
+#include "agent/sampling/shared_memory.h"
+
+#include <atomic>
+#include <errno.h>
+
+namespace jprof::agent::recording {
+namespace {
+
+using sampling::add;
+using sampling::store_release;
+using sampling::ThreadEntry;
+using wire::Counter;
+using wire::ThreadFlag;
+
+constexpr std::uint64_t kScanEveryNs = 20'000'000;
+constexpr std::uint64_t kScanCostFactor = 1000; // a scan of t is followed by 1000 t without one
+constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
+constexpr std::uint32_t kRemoved = 0xffffffff; // an index entry whose thread has ended
+constexpr std::size_t kMaxAgentThreads = 8;
+
+std::atomic<std::int32_t> g_agent_threads[kMaxAgentThreads];
+
+bool is_agent_thread(std::int32_t tid) {
+  for (auto& known : g_agent_threads) {
+    if (known.load() == tid) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::uint64_t now_ns() {
+  return os::clock_ns(CLOCK_MONOTONIC);
+}
+
+std::uint16_t flag(ThreadFlag value) {
+  return static_cast<std::uint16_t>(value);
+}
+
+// Readers take a slot whose sequence number is even and the same before and after.
+template <typename Change>
+void change(wire::ThreadSlot& slot, Change&& apply) {
+  store_release(slot.seq, slot.seq + 1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  apply(slot);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  store_release(slot.seq, slot.seq + 1);
+}
+
+} // namespace
+
+void register_agent_thread(std::int32_t tid) {
+  for (auto& known : g_agent_threads) {
+    std::int32_t none = 0;
+    if (known.compare_exchange_strong(none, tid)) {
+      return;
+    }
+  }
+}
+
+void forget_agent_thread(std::int32_t tid) {
+  for (auto& known : g_agent_threads) {
+    std::int32_t expected = tid;
+    known.compare_exchange_strong(expected, 0);
+  }
+}
+
+void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal) {
+  *this = ThreadTable{};
+  sampler_ = sampler;
+  tables_ = tables;
+  signal_ = signal;
+  random_ = os::clock_ns(CLOCK_REALTIME) | 1;
+  std::uint64_t queued = 0;
+  std::uint64_t limit = 0;
+  timer_budget_ = os::queued_signals(&queued, &limit) && limit > queued ? (limit - queued) / 2 : 0;
+}
+
+void ThreadTable::scan_if_due(std::uint64_t now) {
+  if (now >= next_scan_ns_) {
+    scan();
+    const std::uint64_t cost = now_ns() - now;
+    next_scan_ns_ =
+        now + (cost * kScanCostFactor > kScanEveryNs ? cost * kScanCostFactor : kScanEveryNs);
+  }
+}
+
+void ThreadTable::scan() {
+  ++scan_number_;
+  const bool complete = os::visit_threads(
+      [](std::int32_t tid, void* context) { static_cast<ThreadTable*>(context)->see(tid); }, this);
+  if (!complete) {
+    return;
+  }
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    const ThreadEntry& entry = sampler_->threads[slot];
+    if (entry.tid != 0 && entry.seen != scan_number_) {
+      retire(slot);
+    }
+  }
+  if (index_garbage_ > sampler_->thread_capacity / 2) {
+    rebuild_index();
+  }
+}
+
+void ThreadTable::see(std::int32_t tid) {
+  std::uint32_t at = 0;
+  if (find_slot(tid, &at)) {
+    sampler_->threads[tables_.thread_index[at] - 1].seen = scan_number_;
+    return;
+  }
+  if (is_agent_thread(tid)) {
+    return;
+  }
+  std::uint32_t slot = 0;
+  if (!take_slot(&slot)) {
+    // Seen again in each scan: counted once for each time the table was full.
+    sampling::count(*sampler_, Counter::kThreadSlotsFull);
+    return;
+  }
+  ThreadEntry& entry = sampler_->threads[slot];
+  entry.tid = tid;
+  entry.seen = scan_number_;
+  entry.has_java = 0;
+  index_insert(tid, slot);
+  change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
+    const std::uint32_t incarnation = record.incarnation + 1;
+    const std::uint32_t sequence = record.seq;
+    record = wire::ThreadSlot{};
+    record.seq = sequence;
+    record.incarnation = incarnation;
+    record.tid = static_cast<std::uint32_t>(tid);
+    record.name_bytes =
+        static_cast<std::uint16_t>(os::thread_name(tid, record.name, sizeof record.name));
+  });
+  arm(slot);
+}
+
+void ThreadTable::arm(std::uint32_t slot) {
+  ThreadEntry& entry = sampler_->threads[slot];
+  const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
+  long result = -EAGAIN;
+  if (armed_ < timer_budget_) {
+    result = engines::arm_cpu_timer(entry, signal_, sampler_->interval_ns, first_signal_ns());
+  }
+  const std::uint64_t now = now_ns();
+  if (result == 0) {
+    ++armed_;
+    first_armed_ns_ = first_armed_ns_ != 0 ? first_armed_ns_ : now;
+    sampling::count(*sampler_, Counter::kThreadsArmed);
+  } else {
+    ++failed_;
+    last_error_ = result;
+    sampling::count(*sampler_, Counter::kThreadsNeverArmed);
+    if (result == -EAGAIN) {
+      sampling::count(*sampler_, Counter::kTimerLimit);
+    }
+  }
+  entry.cpu_ns = cpu;
+  change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
+    record.cpu_at_arm_ns = cpu;
+    record.cpu_at_disarm_ns = cpu;
+    record.armed_ns = now;
+    record.flags = flag(result == 0 ? ThreadFlag::kArmed : ThreadFlag::kNeverArmed);
+  });
+}
+
+// A random phase, so that threads started together do not signal together, and a sample stands for
+// the interval around it.
+std::uint64_t ThreadTable::first_signal_ns() {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return random_ % sampler_->interval_ns + 1;
+}
+
+void ThreadTable::retire(std::uint32_t slot) {
+  ThreadEntry& entry = sampler_->threads[slot];
+  std::uint32_t at = 0;
+  if (find_slot(entry.tid, &at)) {
+    tables_.thread_index[at] = kRemoved;
+    ++index_garbage_;
+  }
+  if (entry.armed != 0) {
+    engines::disarm_cpu_timer(entry);
+    --armed_;
+  }
+  entry.tid = 0;
+  change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
+    record.cpu_at_disarm_ns = entry.cpu_ns;
+    record.disarmed_ns = now_ns();
+    record.flags = static_cast<std::uint16_t>(record.flags & ~flag(ThreadFlag::kArmed));
+  });
+}
+
+void ThreadTable::update() {
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    ThreadEntry& entry = sampler_->threads[slot];
+    if (entry.tid == 0) {
+      continue;
+    }
+    const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
+    auto& record = tables_.thread_slots[slot];
+    const bool is_java = sampling::load_relaxed(entry.has_java) != 0;
+    const bool flagged = (record.flags & flag(ThreadFlag::kJava)) != 0;
+    if (cpu == 0 || (cpu == entry.cpu_ns && is_java == flagged)) {
+      continue;
+    }
+    entry.cpu_ns = cpu;
+    change(record, [&](wire::ThreadSlot& changed) {
+      changed.cpu_at_disarm_ns = cpu;
+      if (is_java && !flagged) {
+        changed.flags = static_cast<std::uint16_t>(changed.flags | flag(ThreadFlag::kJava));
+        // HotSpot names its threads to the kernel when they have started.
+        changed.name_bytes = static_cast<std::uint16_t>(
+            os::thread_name(entry.tid, changed.name, sizeof changed.name));
+      }
+    });
+  }
+}
+
+void ThreadTable::disarm_all() {
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    ThreadEntry& entry = sampler_->threads[slot];
+    if (entry.armed != 0) {
+      const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
+      entry.cpu_ns = cpu != 0 ? cpu : entry.cpu_ns;
+      engines::disarm_cpu_timer(entry);
+      --armed_;
+    }
+  }
+  const std::uint64_t now = now_ns();
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    const ThreadEntry& entry = sampler_->threads[slot];
+    auto& record = tables_.thread_slots[slot];
+    if (entry.tid != 0) {
+      change(record, [&](wire::ThreadSlot& changed) {
+        changed.cpu_at_disarm_ns = entry.cpu_ns;
+        changed.disarmed_ns = now;
+        changed.flags = static_cast<std::uint16_t>(changed.flags & ~flag(ThreadFlag::kArmed));
+        if (entry.has_java != 0) {
+          changed.flags = static_cast<std::uint16_t>(changed.flags | flag(ThreadFlag::kJava));
+        }
+      });
+    }
+  }
+}
+
+bool ThreadTable::find_slot(std::int32_t tid, std::uint32_t* index_slot) const {
+  const std::uint32_t mask = tables_.thread_index_mask;
+  std::uint32_t at = static_cast<std::uint32_t>(tid) * 0x9e3779b1U;
+  for (std::uint32_t probe = 0; probe <= mask; ++probe) {
+    const std::uint32_t entry = tables_.thread_index[(at + probe) & mask];
+    if (entry == 0) {
+      return false;
+    }
+    if (entry != kRemoved && sampler_->threads[entry - 1].tid == tid) {
+      *index_slot = (at + probe) & mask;
+      return true;
+    }
+  }
+  return false;
+}
+
+void ThreadTable::index_insert(std::int32_t tid, std::uint32_t slot) {
+  const std::uint32_t mask = tables_.thread_index_mask;
+  std::uint32_t at = static_cast<std::uint32_t>(tid) * 0x9e3779b1U;
+  while (tables_.thread_index[at & mask] != 0 && tables_.thread_index[at & mask] != kRemoved) {
+    ++at;
+  }
+  tables_.thread_index[at & mask] = slot + 1;
+}
+
+void ThreadTable::rebuild_index() {
+  __builtin_memset(tables_.thread_index, 0,
+                   (std::size_t{tables_.thread_index_mask} + 1) * sizeof(std::uint32_t));
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    if (sampler_->threads[slot].tid != 0) {
+      index_insert(sampler_->threads[slot].tid, slot);
+    }
+  }
+  index_garbage_ = 0;
+}
+
+// A fresh slot, or that of a thread which ended so long ago that the reader has all its samples.
+bool ThreadTable::take_slot(std::uint32_t* slot) {
+  if (used_ < sampler_->thread_capacity) {
+    *slot = used_++;
+    return true;
+  }
+  const std::uint64_t now = now_ns();
+  for (std::uint32_t i = 0; i < used_; ++i) {
+    const std::uint64_t ended = tables_.thread_slots[i].disarmed_ns;
+    if (sampler_->threads[i].tid == 0 && ended != 0 && ended + kReuseAfterNs < now) {
+      *slot = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace jprof::agent::recording

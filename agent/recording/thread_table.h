@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The threads of the process: finds new and ended ones in /proc/self/task, gives each a slot in the
+// region and a timer. Nothing of the JVM is asked or hooked for it. Agent's thread only.
+
+#include "agent/recording/region_layout.h"
+#include "agent/sampling/sampler.h"
+
+#include <cstdint>
+
+namespace jprof::agent::recording {
+
+// Threads of the agent itself are never sampled: each registers before its first scan.
+void register_agent_thread(std::int32_t tid);
+void forget_agent_thread(std::int32_t tid);
+
+class ThreadTable {
+ public:
+  // Timers may use at most half of the queued signals that are left to this user.
+  void begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal);
+
+  // Arms new threads and retires ended ones, unless the last scan was so long ago that another one
+  // would cost more than about a thousandth of a CPU.
+  void scan_if_due(std::uint64_t now_ns);
+  void scan();
+  // Brings CPU times and flags up to date; twice a second.
+  void update();
+  // Deletes every timer and notes the CPU times.
+  void disarm_all();
+
+  std::uint32_t armed() const { return armed_; }
+  std::uint32_t failed() const { return failed_; }
+  // CLOCK_MONOTONIC of the first timer; 0 before.
+  std::uint64_t first_armed_ns() const { return first_armed_ns_; }
+  // Why timers could not be made: 0, or the last -errno.
+  long last_error() const { return last_error_; }
+
+ private:
+  void see(std::int32_t tid);
+  void arm(std::uint32_t slot);
+  void retire(std::uint32_t slot);
+  bool find_slot(std::int32_t tid, std::uint32_t* index_slot) const;
+  bool take_slot(std::uint32_t* slot);
+  void index_insert(std::int32_t tid, std::uint32_t slot);
+  void rebuild_index();
+  std::uint64_t first_signal_ns();
+
+  sampling::Sampler* sampler_ = nullptr;
+  PrivateTables tables_;
+  int signal_ = 0;
+  std::uint32_t used_ = 0; // slots ever used
+  std::uint32_t armed_ = 0;
+  std::uint32_t failed_ = 0;
+  std::uint32_t scan_number_ = 0;
+  std::uint32_t index_garbage_ = 0;
+  std::uint64_t timer_budget_ = 0;
+  std::uint64_t first_armed_ns_ = 0;
+  std::uint64_t next_scan_ns_ = 0;
+  std::uint64_t random_ = 0;
+  long last_error_ = 0;
+};
+
+} // namespace jprof::agent::recording

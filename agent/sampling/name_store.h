@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Copies the names of methods and stubs into a generation's arena on first sight, while the frame
+// that shows them keeps their class alive. Signal-safe, any thread.
+//
+// The address of a Method is only a way to find its record: each time the JVM's own symbols are
+// compared with the copied text, byte for byte. A Method whose memory was given to another (class
+// unloading, redefinition) therefore gets a new record; a wrong name cannot be told.
+
+#include "agent/sampling/arena.h"
+#include "agent/sampling/vm_layout.h"
+#include "lib/wire/region.h"
+
+#include <cstdint>
+
+namespace jprof::agent::sampling {
+
+// A piece of the JVM's text: not NUL-terminated, length already cut to what we keep.
+struct TextPiece {
+  std::uint64_t address = 0;
+  std::uint16_t bytes = 0;
+};
+
+struct NamedThing {
+  std::uint64_t address = 0; // of the Method or code blob
+  wire::NameKind kind = wire::NameKind::kMethod;
+  std::uint16_t flags = 0;
+  std::uint16_t access_flags = 0;
+  TextPiece holder; // class, empty for a stub
+  TextPiece name;
+  TextPiece signature;
+};
+
+// A Method with the parts of it that a walk needs.
+struct MethodView {
+  NamedThing text;
+  std::uint64_t bytecodes = 0;
+  std::uint32_t bytecode_bytes = 0;
+  bool is_native = false;
+};
+
+// False where the address holds no plausible Method.
+bool read_method(const VmLayout& vm, std::uint64_t method, MethodView* view);
+// A code blob's name.
+bool read_stub_name(std::uint64_t blob, std::uint64_t name, NamedThing* thing);
+
+struct NameStore {
+  Arena arena;
+  OffsetTable table;
+
+  // The offset (divided by 8) of the record with this text; 0 if there is no room or the text could
+  // not be read.
+  std::uint32_t put(const NamedThing& thing) const;
+};
+
+} // namespace jprof::agent::sampling

@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/sampling/sampler.h"
+
+#include "agent/arch/safe_load.h"
+#include "agent/sampling/stack_walker.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+namespace jprof::agent::sampling {
+namespace {
+
+using wire::Counter;
+using wire::ErrorFrame;
+using wire::StackFlag;
+
+// The order in which depth is given up when the stacks' arena is full.
+constexpr std::uint32_t kShorterDepths[] = {256, 32};
+
+// The JavaThread that runs on this thread, or 0.
+std::uint64_t current_java_thread(const Sampler& sampler) {
+  const VmLayout& vm = sampler.vm;
+  if (vm.env_offset < 0 || sampler.thread_specific == nullptr) {
+    return 0;
+  }
+  const auto thread = reinterpret_cast<std::uint64_t>(sampler.thread_specific(vm.thread_key));
+  if (thread == 0 || (thread & 7) != 0) {
+    return 0;
+  }
+  const std::uint64_t env = thread + static_cast<std::uint64_t>(vm.env_offset);
+  return arch::word_at(env) == vm.jni_functions ? thread : 0;
+}
+
+Scratch* take_scratch(const Sampler& sampler, std::uint32_t start) {
+  for (std::uint32_t i = 0; i < sampler.scratch_count; ++i) {
+    Scratch& scratch = sampler.scratch[(start + i) % sampler.scratch_count];
+    if (load_relaxed(scratch.taken) == 0 &&
+        shared(scratch.taken).exchange(1, std::memory_order_acquire) == 0) {
+      return &scratch;
+    }
+  }
+  return nullptr;
+}
+
+std::uint32_t error_stack(ErrorFrame error) {
+  return wire::kStackIsError | static_cast<std::uint32_t>(error);
+}
+
+// Keeps as much of the stack as there is room for: all, its leaves, root and leaf.
+std::uint32_t store_stack(const StackStore& store, wire::Frame* frames, const WalkedStack& stack) {
+  std::uint32_t offset = store.put(frames, stack.depth, stack.flags);
+  for (const std::uint32_t depth : kShorterDepths) {
+    if (offset == 0 && stack.depth > depth) {
+      offset =
+          store.put(frames, depth, stack.flags | static_cast<std::uint16_t>(StackFlag::kTruncated));
+    }
+  }
+  if (offset == 0 && stack.depth > 2) {
+    const wire::Frame ends[2] = {frames[0], frames[stack.depth - 1]};
+    offset = store.put(ends, 2, stack.flags | static_cast<std::uint16_t>(StackFlag::kMiddleCut));
+  }
+  return offset;
+}
+
+struct Outcome {
+  std::uint32_t stack = 0; // as in SampleSlot
+  std::uint32_t generation = 0;
+  bool is_error = false;
+};
+
+// Walks this thread's stack and stores it in a generation that the caller is counted in for.
+Outcome walk_and_store(Sampler& sampler, const Generation& generation, const void* ucontext,
+                       ThreadEntry& entry) {
+  Outcome outcome{.stack = error_stack(ErrorFrame::kNoScratch),
+                  .generation = load_relaxed(generation.info->number),
+                  .is_error = true};
+  const auto slot = static_cast<std::uint32_t>(&entry - sampler.threads);
+  if (Scratch* scratch = take_scratch(sampler, slot); scratch == nullptr) {
+    count(sampler, Counter::kNoScratch);
+  } else {
+    const std::uint32_t modules = sampler.module_gate.enter();
+    const std::uint64_t java_thread = current_java_thread(sampler);
+    if (java_thread != 0 && load_relaxed(entry.has_java) == 0) {
+      store_relaxed(entry.has_java, std::uint32_t{1});
+    }
+    StackWalker walker(sampler.vm, sampler.modules[modules], generation.names, scratch->frames,
+                       sampler.max_depth);
+    const WalkedStack stack = walker.walk(arch::read_registers(ucontext), java_thread);
+    sampler.module_gate.leave(modules);
+    if (stack.unknown_module) {
+      sampler.modules_wanted.store(1, std::memory_order_relaxed);
+    }
+    if (stack.unnamed_frames != 0) {
+      count(sampler, Counter::kNameStoreFull, stack.unnamed_frames);
+    }
+    if ((stack.flags & static_cast<std::uint16_t>(StackFlag::kTruncated)) != 0) {
+      count(sampler, Counter::kTruncatedDepth);
+    }
+    outcome.stack = store_stack(generation.stacks, scratch->frames, stack);
+    outcome.is_error = stack.error != ErrorFrame::kNone;
+    if (outcome.stack == 0) {
+      count(sampler, Counter::kStackStoreFull);
+      outcome.stack = error_stack(ErrorFrame::kStackStoreFull);
+      outcome.is_error = true;
+    }
+    store_release(scratch->taken, std::uint32_t{0});
+  }
+  return outcome;
+}
+
+// A number in the ring, or ~0 if the reader has not made room.
+std::uint64_t reserve_slot(Sampler& sampler) {
+  std::uint64_t head = load_relaxed(sampler.header->ring_head);
+  do {
+    if (head - load_acquire(sampler.header->ring_tail) >= sampler.ring_capacity) {
+      return ~std::uint64_t{0};
+    }
+  } while (!shared(sampler.header->ring_head)
+                .compare_exchange_weak(head, head + 1, std::memory_order_relaxed));
+  return head;
+}
+
+void commit(Sampler& sampler, std::uint64_t number, const wire::SampleSlot& sample) {
+  wire::SampleSlot& slot = sampler.ring[number % sampler.ring_capacity];
+  slot.time_ns = sample.time_ns;
+  slot.weight = sample.weight;
+  slot.context = 0;
+  slot.thread = sample.thread;
+  slot.tid = sample.tid;
+  slot.generation = sample.generation;
+  slot.stack = sample.stack;
+  slot.link = 0;
+  slot.event = sample.event;
+  slot.state = sample.state;
+  slot.flags = 0;
+  slot.reserved = 0;
+  store_release(slot.ticket, number + 1);
+}
+
+void record(Sampler& sampler, ThreadEntry& entry, std::uint64_t overruns, const void* ucontext,
+            std::uint64_t now) {
+  const std::uint64_t weight = (1 + overruns) * sampler.interval_ns;
+  const std::uint64_t number = reserve_slot(sampler);
+  if (number == ~std::uint64_t{0}) {
+    count(sampler, Counter::kLostWeight, weight);
+    count(sampler, Counter::kOutcomeRingFull);
+    return;
+  }
+  const auto thread = static_cast<std::uint32_t>(&entry - sampler.threads);
+  // Counted in until the sample is committed: a generation that is closed has all its samples in
+  // the ring, so that a reader may forget it once it has read both.
+  const std::uint32_t which = sampler.generation_gate.enter();
+  const Outcome outcome = walk_and_store(sampler, sampler.generations[which], ucontext, entry);
+  commit(sampler, number,
+         wire::SampleSlot{.ticket = 0,
+                          .time_ns = now,
+                          .weight = weight,
+                          .context = 0,
+                          .thread = thread,
+                          .tid = static_cast<std::uint32_t>(entry.tid),
+                          .generation = outcome.generation,
+                          .stack = outcome.stack,
+                          .link = 0,
+                          .event = static_cast<std::uint16_t>(wire::EventKind::kCpu),
+                          .state = static_cast<std::uint8_t>(wire::ThreadState::kRunning),
+                          .flags = 0,
+                          .reserved = 0});
+  sampler.generation_gate.leave(which);
+  count(sampler, Counter::kWeight, weight);
+  count(sampler, outcome.is_error ? Counter::kOutcomeError : Counter::kOutcomeStack);
+}
+
+} // namespace
+
+std::uint64_t monotonic_ns(const Sampler& sampler) {
+  timespec now{};
+  if (sampler.clock == nullptr || sampler.clock(CLOCK_MONOTONIC, &now) != 0) {
+    arch::system_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
+  }
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t& counter(Sampler& sampler, Counter which) {
+  return sampler.header->counters[static_cast<std::uint32_t>(which)];
+}
+
+void count(Sampler& sampler, Counter which, std::uint64_t amount) {
+  add(counter(sampler, which), amount);
+}
+
+bool owns_signal(const Sampler& sampler, const siginfo_t& info) {
+  const auto at = reinterpret_cast<std::uint64_t>(info.si_value.sival_ptr);
+  const auto first = reinterpret_cast<std::uint64_t>(sampler.threads);
+  return info.si_code == SI_TIMER && at >= first &&
+         at < first + sampler.thread_capacity * sizeof(ThreadEntry) &&
+         (at - first) % sizeof(ThreadEntry) == 0;
+}
+
+void take_sample(Sampler& sampler, const siginfo_t& info, const void* ucontext) {
+  count(sampler, Counter::kEntered);
+  auto& entry = *static_cast<ThreadEntry*>(info.si_value.sival_ptr);
+  if (load_acquire(entry.armed) == 0 || info.si_timerid != load_relaxed(entry.timer)) {
+    count(sampler, Counter::kOutcomeStale);
+    return;
+  }
+  if (shared(entry.busy).exchange(1, std::memory_order_acquire) != 0) {
+    count(sampler, Counter::kOutcomeNested);
+    return;
+  }
+  add(sampler.thread_slots[&entry - sampler.threads].signals, std::uint64_t{1});
+  const std::uint64_t begin = monotonic_ns(sampler);
+  const auto overruns = static_cast<std::uint64_t>(info.si_overrun > 0 ? info.si_overrun : 0);
+  if (overruns != 0) {
+    count(sampler, Counter::kOverruns, overruns);
+  }
+  record(sampler, entry, overruns, ucontext, begin);
+  const std::uint64_t spent = monotonic_ns(sampler) - begin;
+  count(sampler, Counter::kHandlerNanos, spent);
+  raise_to(counter(sampler, Counter::kHandlerMaxNanos), spent);
+  store_release(entry.busy, std::uint32_t{0});
+}
+
+} // namespace jprof::agent::sampling

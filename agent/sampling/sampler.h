@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a signal handler works on: one recording session's view of the region. Set up and torn down
+// by session.cpp on the agent's thread; handlers on any thread use it between install() and the end
+// of wait_for_handlers() of handler.h.
+
+#include "agent/arch/arch.h"
+#include "agent/sampling/module_map.h"
+#include "agent/sampling/name_store.h"
+#include "agent/sampling/reader_gate.h"
+#include "agent/sampling/stack_store.h"
+#include "agent/sampling/vm_layout.h"
+#include "lib/wire/region.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <signal.h>
+
+namespace jprof::agent::sampling {
+
+// What the agent keeps for each armed thread, in the private part of the region. The address of its
+// entry travels in the timer's signal, so the handler needs neither gettid nor thread-local
+// storage.
+struct alignas(64) ThreadEntry {
+  std::int32_t tid = 0;
+  std::int32_t timer = -1;    // the kernel's id
+  std::uint32_t armed = 0;    // atomic: signals of this timer count
+  std::uint32_t busy = 0;     // atomic: a handler runs on this thread
+  std::uint32_t has_java = 0; // atomic: seen with a JavaThread
+  std::uint32_t seen = 0;     // the scan that saw this thread last
+  std::uint64_t cpu_ns = 0;   // last read of its CPU clock
+};
+static_assert(sizeof(ThreadEntry) == 64);
+
+inline constexpr std::uint32_t kMaxScratchDepth = 2048;
+struct Scratch {
+  std::uint32_t taken; // atomic
+  std::uint32_t pad;
+  wire::Frame frames[kMaxScratchDepth];
+};
+
+// A generation slot: the stacks and names that belong together.
+struct Generation {
+  StackStore stacks;
+  NameStore names;
+  wire::GenerationInfo* info = nullptr;
+};
+
+struct Sampler {
+  wire::RegionHeader* header = nullptr;
+  wire::SampleSlot* ring = nullptr;
+  std::uint64_t ring_capacity = 0;
+  ThreadEntry* threads = nullptr;
+  wire::ThreadSlot* thread_slots = nullptr;
+  std::uint32_t thread_capacity = 0;
+  Scratch* scratch = nullptr;
+  std::uint32_t scratch_count = 0;
+  std::uint64_t interval_ns = 0;
+  std::uint32_t max_depth = 0;
+  std::int32_t pid = 0;
+  VmLayout vm;
+  Generation generations[wire::kGenerations];
+  ReaderGate generation_gate;
+  ModuleMap modules[2];
+  ReaderGate module_gate;
+  std::atomic<std::uint32_t> modules_wanted{0};       // a handler met a pc in no known module
+  long (*clock)(int clock, void* timespec) = nullptr; // the vDSO's clock_gettime, may be null
+  void* (*thread_specific)(unsigned key) = nullptr;   // libc's pthread_getspecific
+};
+
+std::uint64_t monotonic_ns(const Sampler& sampler);
+
+// Takes the sample that `info` announces, on the thread that it interrupted. REQUIRES: the signal
+// is one of our timers' (owns_signal).
+void take_sample(Sampler& sampler, const siginfo_t& info, const void* ucontext);
+
+// True if this is a signal of one of the session's own timers.
+bool owns_signal(const Sampler& sampler, const siginfo_t& info);
+
+std::uint64_t& counter(Sampler& sampler, wire::Counter which);
+void count(Sampler& sampler, wire::Counter which, std::uint64_t amount = 1);
+
+} // namespace jprof::agent::sampling

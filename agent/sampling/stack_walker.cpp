@@ -1,0 +1,343 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/sampling/stack_walker.h"
+
+#include "agent/arch/safe_load.h"
+#include "agent/sampling/compiled_method.h"
+#include "agent/sampling/native_unwinder.h"
+
+namespace jprof::agent::sampling {
+namespace {
+
+using arch::load;
+using arch::word_at;
+using wire::ErrorFrame;
+using wire::FrameKind;
+
+constexpr std::uint32_t kInJava = 8; // JavaThreadState::_thread_in_Java, the same in 8 to 25
+// Interpreter frames, words from the frame pointer (cpu/*/frame_*.hpp). The same on both CPUs and
+// in all releases, but for the bytecode pointer, whose place moved twice: we look in all three.
+constexpr std::int64_t kSenderSpWords = -1;
+constexpr std::int64_t kMethodWords = -3;
+constexpr std::int64_t kBytecodePointerWords[] = {-8, -7, -9};
+constexpr std::uint64_t kMaxInterpretedFrameBytes = 1U << 20;
+constexpr std::uint64_t kMaxScannedWords = 256;
+constexpr std::uint32_t kMaxInlining = 512;
+
+std::uint64_t words_from(std::uint64_t base, std::int64_t words) {
+  return base + static_cast<std::uint64_t>(words * 8);
+}
+std::uint64_t field(std::uint64_t object, std::int32_t offset) {
+  return object + static_cast<std::uint64_t>(offset);
+}
+
+} // namespace
+
+WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thread) {
+  at_ = at;
+  if (java_thread != 0) {
+    const ThreadLayout& thread = vm_.thread;
+    anchor_ = read_anchor(java_thread, thread.anchor_sp, thread.anchor_pc, thread.anchor_fp);
+    std::uint32_t state = 0;
+    in_java_ = load(field(java_thread, thread.state), &state) && state == kInJava;
+    const std::uint64_t base = word_at(field(java_thread, thread.stack_base));
+    stack_end_ = base > at.sp ? base : stack_end_;
+  }
+  if (arch::follows_system_call(at.pc) && !vm_.contains_code(at.pc)) {
+    push(wire::make_frame(FrameKind::kKernel, 0));
+  }
+  while (step()) {
+    if (result_.depth >= max_depth_) {
+      result_.flags |= static_cast<std::uint16_t>(wire::StackFlag::kTruncated);
+      break;
+    }
+  }
+  return result_;
+}
+
+bool StackWalker::step() {
+  return vm_.contains_code(at_.pc) ? step_generated() : step_native();
+}
+
+bool StackWalker::step_native() {
+  push(wire::make_frame(FrameKind::kNative, interrupted_ ? at_.pc : at_.pc - 1));
+  result_.unknown_module |= modules_.find(at_.pc) == nullptr;
+  arch::Registers caller = at_;
+  const bool found = leave_native(modules_, interrupted_, caller) && caller.pc != 0 &&
+                     (vm_.contains_code(caller.pc) || modules_.find(caller.pc) != nullptr);
+  if (anchor_.sp != 0 && anchor_.sp > at_.sp && (!found || caller.sp > anchor_.sp)) {
+    return resume_at_anchor(); // the unwinder lost the Java frames below: take the JVM's word
+  }
+  if (found && caller.sp > at_.sp && caller.sp < stack_end_) {
+    // A frame pointer that Java code uses for something else can lead past Java frames.
+    if (!interrupted_ || !in_java_ || is_java_return(caller.pc)) {
+      return accept(caller);
+    }
+  }
+  if (in_java_ && interrupted_) {
+    return find_java_caller_on_stack() || (found && accept(caller)) ||
+           fail(ErrorFrame::kNotWalkable);
+  }
+  return false; // the first frame of the thread, as far as can be seen
+}
+
+bool StackWalker::step_generated() {
+  CodeBlob blob;
+  if (!find_blob(vm_, at_.pc, &blob)) {
+    return fail(ErrorFrame::kUnknownBlob);
+  }
+  switch (blob.kind) {
+  case BlobKind::kInterpreter:
+    return step_interpreted(blob);
+  case BlobKind::kCompiled:
+    return step_compiled(blob);
+  case BlobKind::kStub:
+    return step_stub(blob);
+  }
+  return false;
+}
+
+bool StackWalker::step_interpreted(const CodeBlob& blob) {
+  const std::uint64_t fp = at_.fp;
+  MethodView method;
+  const bool framed = fp > at_.sp && fp - at_.sp < kMaxInterpretedFrameBytes && (fp & 7) == 0 &&
+                      fp < stack_end_ &&
+                      read_method(vm_, word_at(words_from(fp, kMethodWords)), &method);
+  if (!framed) {
+    push_stub(blob); // on its way into or out of a method
+    arch::Registers caller = at_;
+    return (interrupted_ && arch::leave_frameless(caller) && accept_from_leaf(caller)) ||
+           (interrupted_ && find_java_caller_on_stack()) || fail(ErrorFrame::kNoMethod);
+  }
+  push_method(method.is_native ? FrameKind::kJavaNative : FrameKind::kInterpreted, method,
+              method.is_native ? -1 : interpreted_bci(method));
+  arch::Registers caller = at_;
+  if (!arch::leave_by_frame_pointer(caller)) {
+    return fail(ErrorFrame::kFault);
+  }
+  // A compiled caller's frame ends where it was before its arguments were laid out for us.
+  const std::uint64_t sender_sp = word_at(words_from(fp, kSenderSpWords));
+  if (sender_sp > fp && sender_sp < stack_end_ && sender_sp - fp < kMaxInterpretedFrameBytes) {
+    caller.sp = sender_sp;
+  }
+  return accept(caller);
+}
+
+bool StackWalker::step_compiled(const CodeBlob& blob) {
+  if (!interrupted_) {
+    original_pc(vm_, blob, at_.sp, &at_.pc);
+  }
+  push_scopes(blob);
+  return leave_frame_of(blob);
+}
+
+bool StackWalker::step_stub(const CodeBlob& blob) {
+  if (at_.pc == vm_.call_stub_return && !interrupted_) {
+    return step_entry_frame();
+  }
+  push_stub(blob);
+  if (blob.frame_bytes >= 16) {
+    return leave_frame_of(blob);
+  }
+  arch::Registers caller = at_;
+  if (!interrupted_) {
+    return (arch::leave_by_frame_pointer(caller) && accept(caller)) ||
+           fail(ErrorFrame::kBrokenStack);
+  }
+  // A stub routine has the caller's return address on top, or its own frame pointer set up, or is
+  // in between, or keeps its registers on the stack: each guess is checked against debug info.
+  if (arch::leave_frameless(caller) && accept_from_leaf(caller)) {
+    return true;
+  }
+  caller = at_;
+  if (at_.fp >= at_.sp && at_.fp < stack_end_ && arch::leave_by_frame_pointer(caller) &&
+      accept_from_leaf(caller)) {
+    return true;
+  }
+  return find_java_caller_on_stack() || fail(ErrorFrame::kNotWalkable);
+}
+
+bool StackWalker::step_entry_frame() {
+  const std::uint64_t wrapper = word_at(words_from(at_.fp, vm_.entry_wrapper_words));
+  const std::uint64_t saved = field(wrapper, vm_.wrapper_anchor);
+  anchor_ = wrapper != 0 ? read_anchor(saved, vm_.anchor_in_wrapper_sp, vm_.anchor_in_wrapper_pc,
+                                       vm_.anchor_in_wrapper_fp)
+                         : Anchor{};
+  arch::Registers caller = at_;
+  if (at_.fp >= at_.sp && arch::leave_by_frame_pointer(caller) && accept(caller)) {
+    return true;
+  }
+  return anchor_.sp > at_.sp ? resume_at_anchor() : fail(ErrorFrame::kBrokenStack);
+}
+
+bool StackWalker::leave_frame_of(const CodeBlob& blob) {
+  arch::Registers caller = at_;
+  const arch::FixedFrameCode code{blob.code_begin, blob.frame_complete, blob.frame_bytes};
+  const bool left = blob.frame_bytes >= 16 ? arch::leave_fixed_frame(code, interrupted_, caller)
+                                           : arch::leave_frameless(caller);
+  if (!left) {
+    return fail(ErrorFrame::kFault);
+  }
+  if (!interrupted_ || vm_.contains_code(caller.pc)) {
+    return accept(caller);
+  }
+  return find_java_caller_on_stack() || fail(ErrorFrame::kBrokenStack);
+}
+
+// Goes on in `caller`, if its stack pointer has grown and stays within the stack.
+bool StackWalker::accept(const arch::Registers& caller) {
+  const bool grown = caller.sp > at_.sp || (interrupted_ && caller.sp == at_.sp);
+  if (!grown || caller.sp > stack_end_ || (caller.sp & 7) != 0 || caller.pc == 0) {
+    return fail(ErrorFrame::kBrokenStack);
+  }
+  const std::uint64_t bcp = at_.bcp;
+  at_ = caller;
+  at_.bcp = bcp;
+  at_.lr = 0;
+  interrupted_ = false;
+  return true;
+}
+
+// As accept(), but only where the caller is surely Java code; says nothing when it is not.
+bool StackWalker::accept_from_leaf(const arch::Registers& caller) {
+  return is_java_return(caller.pc) && caller.sp <= stack_end_ && accept(caller);
+}
+
+// The last resort for a leaf without unwind data that Java code called directly: the first word on
+// the stack that is exactly a return address of a compiled method's call.
+bool StackWalker::find_java_caller_on_stack() {
+  for (std::uint64_t i = 0; i < kMaxScannedWords; ++i) {
+    const std::uint64_t slot = at_.sp + i * 8;
+    std::uint64_t pc = 0;
+    if (slot + 8 > stack_end_ || !load(slot, &pc)) {
+      return false;
+    }
+    CodeBlob blob;
+    if (!vm_.contains_code(pc) || !is_java_return(pc) || !find_blob(vm_, pc, &blob) ||
+        blob.kind != BlobKind::kCompiled) {
+      continue;
+    }
+    arch::Registers caller = at_;
+    caller.pc = pc;
+    caller.sp = slot + 8;
+    return accept(caller);
+  }
+  return false;
+}
+
+bool StackWalker::resume_at_anchor() {
+  arch::Registers java = at_;
+  java.sp = anchor_.sp;
+  java.fp = anchor_.fp;
+  // The interpreter leaves pc empty: the call that left Java has pushed it (cpu/x86,
+  // set_last_Java).
+  java.pc = anchor_.pc != 0 ? anchor_.pc : word_at(anchor_.sp - 8);
+  anchor_ = Anchor{};
+  return vm_.contains_code(java.pc) ? accept(java) : fail(ErrorFrame::kBrokenStack);
+}
+
+bool StackWalker::fail(ErrorFrame error) {
+  if (result_.error == ErrorFrame::kNone) {
+    result_.error = error;
+    push(wire::make_frame(FrameKind::kError, static_cast<std::uint64_t>(error)));
+  }
+  return false;
+}
+
+bool StackWalker::is_java_return(std::uint64_t pc) const {
+  CodeBlob blob;
+  if (!vm_.contains_code(pc) || !find_blob(vm_, pc, &blob) || pc < blob.code_begin) {
+    return false;
+  }
+  if (blob.kind == BlobKind::kInterpreter) {
+    return true;
+  }
+  if (blob.kind == BlobKind::kStub) {
+    return pc == vm_.call_stub_return || blob.frame_bytes >= 16;
+  }
+  CompiledMethod compiled;
+  MethodView method;
+  if (!read_compiled_method(vm_, blob, &compiled)) {
+    return false;
+  }
+  return is_call_return(compiled, pc) ||
+         (read_method(vm_, compiled.method, &method) && method.is_native);
+}
+
+StackWalker::Anchor StackWalker::read_anchor(std::uint64_t object, std::int32_t sp, std::int32_t pc,
+                                             std::int32_t fp) const {
+  Anchor anchor;
+  if (!load(field(object, sp), &anchor.sp) || !load(field(object, pc), &anchor.pc) ||
+      !load(field(object, fp), &anchor.fp) || (anchor.sp & 7) != 0) {
+    return Anchor{};
+  }
+  return anchor;
+}
+
+std::int32_t StackWalker::interpreted_bci(const MethodView& method) const {
+  const auto bci_of = [&](std::uint64_t bcp) {
+    return bcp >= method.bytecodes && bcp < method.bytecodes + method.bytecode_bytes
+               ? static_cast<std::int32_t>(bcp - method.bytecodes)
+               : -1;
+  };
+  if (interrupted_) { // the frame's copy is stale while the method runs
+    if (const std::int32_t bci = bci_of(at_.bcp); bci >= 0) {
+      return bci;
+    }
+  }
+  for (const std::int64_t words : kBytecodePointerWords) {
+    if (const std::int32_t bci = bci_of(word_at(words_from(at_.fp, words))); bci >= 0) {
+      return bci;
+    }
+  }
+  return -1;
+}
+
+void StackWalker::push(wire::Frame frame) {
+  if (result_.depth < max_depth_) {
+    frames_[result_.depth++] = frame;
+  }
+}
+
+void StackWalker::push_method(FrameKind kind, const MethodView& method, std::int32_t bci) {
+  const std::uint32_t name = names_.put(method.text);
+  result_.unnamed_frames += name == 0 ? 1 : 0;
+  push(
+      wire::make_java_frame(kind, bci >= 0 ? static_cast<std::uint64_t>(bci) : wire::kNoBci, name));
+}
+
+void StackWalker::push_scopes(const CodeBlob& blob) {
+  CompiledMethod compiled;
+  MethodView method;
+  if (!read_compiled_method(vm_, blob, &compiled) || !read_method(vm_, compiled.method, &method)) {
+    push(wire::make_frame(FrameKind::kError, static_cast<std::uint64_t>(ErrorFrame::kNoMethod)));
+    return;
+  }
+  const FrameKind physical = compiled.optimised ? FrameKind::kC2 : FrameKind::kC1;
+  Scope scope;
+  if (method.is_native || !innermost_scope(vm_, compiled, at_.pc, &scope)) {
+    push_method(method.is_native ? FrameKind::kJavaNative : physical, method, -1);
+    return;
+  }
+  for (std::uint32_t i = 0; i < kMaxInlining; ++i) {
+    MethodView inlined;
+    if (!read_method(vm_, scope.method, &inlined)) {
+      push(wire::make_frame(FrameKind::kError, static_cast<std::uint64_t>(ErrorFrame::kNoMethod)));
+      return;
+    }
+    push_method(scope.sender != 0 ? FrameKind::kInlined : physical, inlined, scope.bci);
+    if (scope.sender == 0 || !scope_at(vm_, compiled, scope.sender, &scope)) {
+      return;
+    }
+  }
+}
+
+void StackWalker::push_stub(const CodeBlob& blob) {
+  NamedThing thing;
+  const std::uint32_t name =
+      read_stub_name(blob.address, blob.name, &thing) ? names_.put(thing) : 0;
+  result_.unnamed_frames += name == 0 ? 1 : 0;
+  push(wire::make_frame(FrameKind::kStub, name));
+}
+
+} // namespace jprof::agent::sampling

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Our own walker over HotSpot's stacks: interpreted, compiled, inlined, native-wrapper, stub and
+// native frames in one pass, from the registers at the interruption to the thread's first frame.
+// Signal-safe; runs on the thread whose stack it is. Every load is protected, and the stack pointer
+// must grow with each physical frame, so a damaged stack ends a walk and nothing else.
+
+#include "agent/arch/arch.h"
+#include "agent/sampling/code_cache.h"
+#include "agent/sampling/module_map.h"
+#include "agent/sampling/name_store.h"
+#include "agent/sampling/vm_layout.h"
+#include "lib/wire/region.h"
+
+#include <cstdint>
+
+namespace jprof::agent::sampling {
+
+struct WalkedStack {
+  std::uint32_t depth = 0;
+  std::uint16_t flags = 0;                          // wire::StackFlag bits
+  wire::ErrorFrame error = wire::ErrorFrame::kNone; // why the walk ended early, if it did
+  std::uint32_t unnamed_frames = 0;
+  bool unknown_module = false; // a native pc lies in no module that we know of
+};
+
+class StackWalker {
+ public:
+  // `frames` has room for max_depth and is written leaf first.
+  StackWalker(const VmLayout& vm, const ModuleMap& modules, const NameStore& names,
+              wire::Frame* frames, std::uint32_t max_depth)
+      : vm_(vm), modules_(modules), names_(names), frames_(frames), max_depth_(max_depth) {}
+
+  // `java_thread` is 0 for a thread that the JVM does not run Java code on.
+  WalkedStack walk(const arch::Registers& at, std::uint64_t java_thread);
+
+ private:
+  // Where Java code last left for native code: what HotSpot's JavaFrameAnchor says.
+  struct Anchor {
+    std::uint64_t sp = 0; // 0: none
+    std::uint64_t pc = 0;
+    std::uint64_t fp = 0;
+  };
+
+  bool step();
+  bool step_native();
+  bool step_generated();
+  bool step_interpreted(const CodeBlob& blob);
+  bool step_compiled(const CodeBlob& blob);
+  bool step_stub(const CodeBlob& blob);
+  bool step_entry_frame();
+  bool leave_frame_of(const CodeBlob& blob);
+
+  bool accept(const arch::Registers& caller);
+  bool accept_from_leaf(const arch::Registers& caller);
+  bool find_java_caller_on_stack();
+  bool resume_at_anchor();
+  bool fail(wire::ErrorFrame error);
+  bool is_java_return(std::uint64_t pc) const;
+  Anchor read_anchor(std::uint64_t object, std::int32_t sp, std::int32_t pc, std::int32_t fp) const;
+  std::int32_t interpreted_bci(const MethodView& method) const;
+
+  void push(wire::Frame frame);
+  void push_method(wire::FrameKind kind, const MethodView& method, std::int32_t bci);
+  void push_scopes(const CodeBlob& blob);
+  void push_stub(const CodeBlob& blob);
+
+  const VmLayout& vm_;
+  const ModuleMap& modules_;
+  const NameStore& names_;
+  wire::Frame* frames_;
+  std::uint32_t max_depth_;
+
+  arch::Registers at_;
+  bool interrupted_ = true;
+  bool in_java_ = false; // the thread ran Java code when it was interrupted
+  Anchor anchor_;
+  std::uint64_t stack_end_ = ~std::uint64_t{0};
+  WalkedStack result_;
+};
+
+} // namespace jprof::agent::sampling
