@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/commands/commands.h"
 
+#include "sidecar/commands/attach.h"
 #include "sidecar/commands/convert.h"
+#include "sidecar/commands/doctor.h"
+#include "sidecar/commands/list.h"
 
 namespace jprof::sidecar {
 
 void add_commands(cli::Program& program) {
   add_convert(program);
+  add_list(program);
+  add_doctor(program);
+  add_attach(program);
 }
 
 } // namespace jprof::sidecar

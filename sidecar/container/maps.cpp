@@ -117,7 +117,8 @@ void VmFinder::add(const Mapping& mapping) {
     }
   } else if (name.starts_with("libj9vm") && name.ends_with(".so")) {
     openj9_ = mapping.path;
-  } else if (name.starts_with("ld-musl-") || name.starts_with("libc.musl-")) {
+  } else if (name.starts_with("ld-musl-") || name.starts_with("libc.musl-") ||
+             mapping.path.ends_with("-linux-musl/libc.so")) {
     found_.libc = Libc::kMusl;
   } else if (name == "libc.so.6" || (name.starts_with("libc-2.") && name.ends_with(".so"))) {
     // Alpine images with a glibc compatibility layer map both: the loader's libc, musl, is the one.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/container/status.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -93,6 +93,14 @@ unsigned take_line(std::string_view key, std::string_view value, ProcessStatus& 
   }
   if (key == "Threads") {
     out.threads = number<std::uint64_t>(trim(value)).value_or(0);
+    return 0;
+  }
+  if (key == "SigQ") { // "used/limit"
+    const std::string_view both = trim(value);
+    const std::size_t slash = std::min(both.find('/'), both.size());
+    out.queued_signals = number<std::uint64_t>(both.substr(0, slash)).value_or(0);
+    out.queued_signals_limit =
+        number<std::uint64_t>(both.substr(std::min(slash + 1, both.size()))).value_or(0);
     return 0;
   }
   if (key == "State") {

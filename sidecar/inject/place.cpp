@@ -23,7 +23,7 @@ using base::UniqueFd;
 
 constexpr std::uint64_t kRoomFactor = 4;
 
-base::Status check_room(int directory, std::size_t bytes) {
+base::Status check_room(int directory, std::uint64_t bytes) {
   struct statvfs system {};
   if (::fstatvfs(directory, &system) != 0) {
     return base::errno_failure(errno, "its file system cannot be looked at");
@@ -73,6 +73,20 @@ std::string exec_problem(int fd, const std::string& path) {
     return path + " is on a file system that is mounted noexec";
   }
   return {};
+}
+
+base::Status check_writable(int directory_fd) {
+  const std::string path = container::descriptor_path(directory_fd);
+  if (::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    return base::make_failure(ErrorCode::kNoPlaceForAgent,
+                              std::string("it cannot be written (") + std::strerror(errno) + ")");
+  }
+  return {};
+}
+
+base::Status check_place(int directory_fd, std::uint64_t bytes) {
+  JPROF_TRY(check_room(directory_fd, bytes));
+  return check_writable(directory_fd);
 }
 
 base::Status write_copy(int directory_fd, const char* directory, const std::string& name,

@@ -5,6 +5,7 @@
 #include "lib/base/result.h"
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,12 @@ inline constexpr std::array<const char*, 5> kPlaces = {"/tmp", "/var/tmp", "/dev
 // file system is the application's. `directory` is for messages.
 base::Status write_copy(int directory_fd, const char* directory, const std::string& name,
                         std::string_view bytes);
+
+// Whether files may be made in the held directory, by our effective ids.
+base::Status check_writable(int directory_fd);
+// Whether a copy of `bytes` may go into the held directory, without writing anything: file system
+// read-only, noexec or full, no right to write there (by our effective ids).
+base::Status check_place(int directory_fd, std::uint64_t bytes);
 
 // Why code cannot be mapped from the file or directory behind this descriptor (noexec); empty if it
 // can.

@@ -4,6 +4,7 @@
 
 #include "sidecar/jvm/attach_socket.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <poll.h>
@@ -53,28 +54,51 @@ base::Result<bool> send_request(int socket, std::string_view request, Deadline d
   return true;
 }
 
-// Gives the text after the result line to its taker, each byte once.
-class TextFeed {
+// The answer as it comes in: held whole, or only its begin where somebody takes the text.
+class Answer {
  public:
-  explicit TextFeed(const AttachLimits& limits) : limits_(limits) {}
+  explicit Answer(const AttachLimits& limits) : limits_(limits) {}
 
-  void offer(std::string_view answer) {
-    if (begin_ == 0) {
-      const auto line = answer.find('\n');
-      if (line == std::string_view::npos) {
+  base::Status add(std::string_view piece) {
+    total_ += piece.size();
+    if (total_ > limits_.answer_bytes) {
+      return base::make_failure(ErrorCode::kLimit, "the JVM's answer is longer than " +
+                                                       std::to_string(limits_.answer_bytes) +
+                                                       " bytes");
+    }
+    const std::size_t before = held_.size();
+    const std::size_t room =
+        limits_.on_text ? kHeldBytes - std::min(before, kHeldBytes) : piece.size();
+    held_.append(piece.substr(0, room));
+    if (limits_.on_text) {
+      offer(piece, before);
+    }
+    return {};
+  }
+  const std::string& held() const { return held_; }
+
+ private:
+  static constexpr std::size_t kHeldBytes = 64 * 1024;
+
+  // What of `piece` lies after the result line, which is at the begin of what is held.
+  void offer(std::string_view piece, std::size_t before) {
+    if (!in_text_) {
+      const auto line = held_.find('\n');
+      if (line == std::string::npos) {
         return;
       }
-      begin_ = line + 1;
+      in_text_ = true;
+      piece.remove_prefix(line + 1 - before);
     }
-    if (limits_.on_text && answer.size() > begin_) {
-      limits_.on_text(answer.substr(begin_));
-      begin_ = answer.size();
+    if (!piece.empty()) {
+      limits_.on_text(piece);
     }
   }
 
- private:
   const AttachLimits& limits_;
-  std::size_t begin_ = 0;
+  std::string held_;
+  std::size_t total_ = 0;
+  bool in_text_ = false;
 };
 
 base::Result<int> probe_version(const Target& target, Deadline deadline) {
@@ -89,8 +113,7 @@ base::Result<int> probe_version(const Target& target, Deadline deadline) {
 base::Result<AttachReply> exchange(int socket, std::string_view request, Deadline deadline,
                                    const AttachLimits& limits) {
   JPROF_TRY(send_request(socket, request, deadline));
-  std::string answer;
-  TextFeed feed(limits);
+  Answer answer(limits);
   std::array<char, 16 * 1024> buffer{};
   for (;;) {
     const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -105,15 +128,9 @@ base::Result<AttachReply> exchange(int socket, std::string_view request, Deadlin
       return base::errno_failure(errno, "cannot read the JVM's answer");
     }
     if (got <= 0) {
-      return parse_reply(answer);
+      return parse_reply(answer.held());
     }
-    answer.append(buffer.data(), static_cast<std::size_t>(got));
-    if (answer.size() > limits.answer_bytes) {
-      return base::make_failure(ErrorCode::kLimit, "the JVM's answer is longer than " +
-                                                       std::to_string(limits.answer_bytes) +
-                                                       " bytes");
-    }
-    feed.offer(answer);
+    JPROF_TRY(answer.add({buffer.data(), static_cast<std::size_t>(got)}));
     if (deadline.expired()) { // a server that sends without end must not hold us
       return base::make_failure(ErrorCode::kTimeout, "the JVM's answer did not end in time");
     }

@@ -15,7 +15,8 @@ namespace jprof::jvm {
 
 struct AttachLimits {
   std::size_t answer_bytes = 16U << 20U; // a longer answer is cut off with kLimit
-  // Called with each piece of the answer's text as it comes (after the result line); may be empty.
+  // Called with each piece of the answer's text as it comes, after the result line. If set, the
+  // reply itself holds only the first 64 KiB.
   std::function<void(std::string_view)> on_text;
 };
 

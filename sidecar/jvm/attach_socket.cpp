@@ -40,6 +40,10 @@ base::Error failed(const Target& target, const std::string& cause, const std::st
                           "cannot attach to " + target.name() + ": " + cause, cure);
 }
 
+std::string socket_path(const Target& target) {
+  return "/tmp/.java_pid" + std::to_string(target.innermost_pid());
+}
+
 // What stands at the socket's path: a connection, nothing usable yet (`why` says what), or an
 // error.
 struct Attempt {
@@ -91,7 +95,7 @@ std::string peer_problem(int socket, const Target& target) {
 
 Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadline) {
   Attempt attempt;
-  const std::string path = "/tmp/.java_pid" + std::to_string(target.innermost_pid());
+  const std::string path = socket_path(target);
   const auto found = root.resolve(path, container::Links::kRefuseLast);
   if (!found) {
     return attempt;
@@ -140,25 +144,6 @@ base::Error deaf(const Target& target) {
                 "it is starting or ending: try again in a second");
 }
 
-// Everything that makes SIGQUIT useless or deadly.
-base::Status check_before_signal(const Target& target) {
-  JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
-  const JvmFlags flags = read_flags(target);
-  if (flags.attach_disabled) {
-    return base::make_failure(ErrorCode::kAttachDisabled,
-                              target.name() + " refuses to be attached to",
-                              "remove -XX:+DisableAttachMechanism from the JVM's options");
-  }
-  // With -Xrs a JVM opens its socket by itself at the end of its start (AttachListener::
-  // init_at_startup), and never catches SIGQUIT.
-  if (!now.catches(SIGQUIT) && flags.signals_reduced) {
-    return base::fail(failed(target, "it runs with -Xrs and its attach socket is not there",
-                             "if it is starting, try again in a second; if its socket in /tmp was "
-                             "deleted, restart it without -Xrs"));
-  }
-  return now.catches(SIGQUIT) ? base::Status() : base::fail(deaf(target));
-}
-
 // The last look before the signal: all else took time.
 base::Status signal(const Target& target) {
   JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
@@ -202,17 +187,45 @@ base::Result<UniqueFd> handshake(const Target& target, Deadline deadline) {
                           : std::move(opened).error());
   }
   const TargetRoot root = std::move(*opened);
+  JPROF_TRY(check_attachable(root, target));
   Attempt attempt = try_connect(root, target, deadline);
   if (attempt.connection) {
     return std::move(attempt.connection);
   }
-  JPROF_TRY(check_before_signal(target));
   JPROF_TRY_ASSIGN(const AttachTrigger trigger, AttachTrigger::create(root, target));
   JPROF_TRY(signal(target));
   return wait_for_socket(root, target, deadline);
 }
 
 } // namespace
+
+bool has_attach_socket(const TargetRoot& root, const Target& target) {
+  const auto found = root.resolve(socket_path(target), container::Links::kRefuseLast);
+  struct stat entry {};
+  return found && ::fstat(found->get(), &entry) == 0 && S_ISSOCK(entry.st_mode) &&
+         entry.st_uid == target.status.effective_uid;
+}
+
+base::Status check_attachable(const TargetRoot& root, const Target& target) {
+  JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
+  if (has_attach_socket(root, target)) {
+    return {};
+  }
+  const JvmFlags flags = read_flags(target);
+  if (flags.attach_disabled) {
+    return base::make_failure(ErrorCode::kAttachDisabled,
+                              target.name() + " refuses to be attached to",
+                              "remove -XX:+DisableAttachMechanism from the JVM's options");
+  }
+  // With -Xrs a JVM opens its socket by itself at the end of its start (AttachListener::
+  // init_at_startup), and never catches SIGQUIT.
+  if (!now.catches(SIGQUIT) && flags.signals_reduced) {
+    return base::fail(failed(target, "it runs with -Xrs and its attach socket is not there",
+                             "if it is starting, try again in a second; if its socket in /tmp was "
+                             "deleted, restart it without -Xrs"));
+  }
+  return now.catches(SIGQUIT) ? base::Status() : base::fail(deaf(target));
+}
 
 base::Result<UniqueFd> open_attach_socket(const Target& target, Deadline deadline) {
   if (target.vm.vm != container::Vm::kHotSpot) {

@@ -5,6 +5,7 @@
 #include "lib/base/deadline.h"
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
+#include "sidecar/container/target_root.h"
 #include "sidecar/jvm/target.h"
 
 namespace jprof::jvm {
@@ -17,5 +18,11 @@ namespace jprof::jvm {
 // kAttachDisabled, kAttachFailed (with what stands in the way: no writable /tmp, -Xrs, stopped,
 // exiting, a planted socket), kTimeout, kTargetGone, kIdentityMismatch.
 base::Result<base::UniqueFd> open_attach_socket(const Target& target, base::Deadline deadline);
+
+// What open_attach_socket would refuse at once, found out without touching the JVM: stopped, ended,
+// attaching disabled, deaf to SIGQUIT. `root` is the target's.
+base::Status check_attachable(const container::TargetRoot& root, const Target& target);
+// Its attach socket stands in its /tmp: it needs no signal.
+bool has_attach_socket(const container::TargetRoot& root, const Target& target);
 
 } // namespace jprof::jvm

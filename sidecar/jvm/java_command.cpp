@@ -99,6 +99,7 @@ void apply_options(const std::vector<std::string>& options, JvmFlags& flags) {
       flags.attach_listener_early = on;
     } else if (name == "EnableDynamicAgentLoading") {
       flags.agents_disabled = !on;
+      flags.agents_announced = on;
     }
   }
 }

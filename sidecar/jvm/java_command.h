@@ -26,6 +26,7 @@ struct JvmFlags {
   bool signals_reduced = false;       // -Xrs, -XX:+ReduceSignalUsage
   bool attach_listener_early = false; // -XX:+StartAttachListener
   bool agents_disabled = false;       // -XX:-EnableDynamicAgentLoading
+  bool agents_announced = false;      // -XX:+EnableDynamicAgentLoading: no notice (JEP 451)
 };
 void apply_options(const std::vector<std::string>& options, JvmFlags& flags);
 // The words of JAVA_TOOL_OPTIONS and its like: separated by white space, single or double quoted.

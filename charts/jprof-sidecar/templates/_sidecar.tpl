@@ -132,7 +132,11 @@ shareProcessNamespace: true
       - configMap: {name: {{ . | quote }}, items: [{key: config.yaml, path: config.yaml}]}
       {{- end }}
       {{- with $values.storeSecret }}
-      - secret: {name: {{ . | quote }}, items: [{key: credentials, path: store/credentials}]}
+      - secret:
+          name: {{ . | quote }}
+          items:
+            - {key: AWS_ACCESS_KEY_ID, path: store/AWS_ACCESS_KEY_ID}
+            - {key: AWS_SECRET_ACCESS_KEY, path: store/AWS_SECRET_ACCESS_KEY}
       {{- end }}
       {{- with $values.caConfigMap }}
       - configMap: {name: {{ . | quote }}, items: [{key: ca.crt, path: store/ca.crt}]}

@@ -8,7 +8,7 @@ check_exit "no such pod: 3" 3 'nosuch.*not found' jprof nosuch -n shop --duratio
 check_exit "no such container: 3" 3 'nosuch' jprof demo -n shop -c nosuch --duration 1s
 check_exit "a bare number as duration: 2" 2 'unit' jprof demo -n shop --duration 3
 check_exit "an unknown ending of -o: 2" 2 'x.bmp' jprof demo -n shop --duration 1s -o x.bmp
-deploy bare --set jprof-sidecar.enabled=false
+deploy bare --set cpu=200m,jprof-sidecar.enabled=false
 check_exit "no sidecar: 3" 3 $'sidecar\njprof-sidecar' jprof bare -n shop --duration 1s
 undeploy bare
 "$cluster" user stranger >/dev/null

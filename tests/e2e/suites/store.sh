@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2016,SC2154
+# shellcheck shell=bash disable=SC2154
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
 #
@@ -6,30 +6,50 @@
 
 store_jprof() { as_user developer env "${s3_environment[@]}" kubectl jprof "$@"; }
 
-# Every manifest under a prefix of the bucket, and that the files that it names are there with their digests.
-bundle_is_whole() { # PREFIX [COUNT]
+# So many bundles lie under a prefix of the bucket, each proved whole by our own verifier.
+bundles_are_whole() { # PREFIX COUNT
   local manifest found=0
   while read -r manifest; do
     found=$((found + 1))
-    python3 - "$manifest" <<'PY' || return 1
-import hashlib, json, os, sys
-manifest = json.load(open(sys.argv[1]))
-files = manifest["files"]
-assert files, "the manifest names no file"
-for entry in files:
-    content = open(os.path.join(os.path.dirname(sys.argv[1]), entry["name"]), "rb").read()
-    assert hashlib.sha256(content).hexdigest() == entry["sha256"], entry["name"]
-print(sys.argv[1], [entry["name"] for entry in files])
-PY
-  done < <(find "$s3/data/$bucket/$1" -name manifest.json)
-  ((found == ${2:-1})) || { echo "$found manifests instead of ${2:-1} under $1"; find "$s3/data/$bucket"; return 1; }
+    "$repo/build/bin/jprof" verify "$(dirname "$manifest")" || return 1
+  done < <(find "$s3/data/$bucket/$1" -name manifest.json 2>/dev/null)
+  ((found == $2)) || { echo "$found manifests instead of $2 under $1"; find "$s3/data/$bucket" -type f; return 1; }
+}
+
+# The same within some seconds: a sidecar stores behind the caller's back.
+bundles_arrive() { # SECONDS PREFIX COUNT
+  local end=$((SECONDS + $1))
+  until bundles_are_whole "$2" "$3" >"$work/arrival" 2>&1; do
+    ((SECONDS < end)) || { cat "$work/arrival"; return 1; }
+    sleep 0.5
+  done
+}
+
+# The key names what was profiled: cluster, namespace, workload, time, pod.
+key_is_right() { # PREFIX PATTERN
+  find "$s3/data/$bucket/$1" -name manifest.json | tee /dev/stderr | grep -qE -- "$2"
 }
 
 check "--store s3:// by the plugin" store_jprof demo -n shop --duration 1s --store "s3://$bucket/by-plugin"
-check "the bundle in the bucket is whole" bundle_is_whole by-plugin
-check "--store file:// by the plugin" jprof demo -n shop --duration 1s --store "file://$work/store"
+check "the bundle in the bucket is whole" bundles_are_whole by-plugin 1
+check "its key names cluster, namespace, pod and time" key_is_right by-plugin \
+  '/by-plugin/v1/[^/]+/shop/pod\.demo/[0-9]{4}/[0-9]{2}/[0-9]{2}/[0-9]{6}Z-demo-shop-[^/]+/manifest.json$'
+check "the same in virtual-host style" store_jprof demo -n shop --duration 1s \
+  --store "s3://$bucket/by-name?endpoint=https://s3.jprof.test:7070&addressing=virtual"
+check "and it is whole" bundles_are_whole by-name 1
+check "--store file:// by the plugin" store_jprof demo -n shop --duration 1s --store "file://$work/store"
 check_output "its manifest is on disk" 'manifest.json' find "$work/store" -name manifest.json
 check_exit "a wrong secret: captured, kept, exit code 7" 7 'SignatureDoesNotMatch' \
   as_user developer env "${s3_environment[@]}" AWS_SECRET_ACCESS_KEY=wrong \
   kubectl jprof demo -n shop --duration 1s -o kept.html --store "s3://$bucket/refused"
 check "and the page of it is on disk" page_is_whole "$work/home/kept.html"
+
+k create secret generic s3-writer --from-literal="AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY" \
+  --from-literal="AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY" >/dev/null
+check "the chart configures a sidecar with a store" inside "$helm" upgrade -n shop jprof "$repo/charts/jprof" --reuse-values \
+  --set-json "sidecarConfig.config={\"store\":{\"url\":\"s3://$bucket/by-sidecar\",\"region\":\"us-east-1\",\"endpoint\":\"https://$node_address:7070\",\"credentialsFile\":\"/etc/jprof/store\",\"caFile\":\"/etc/jprof/store/ca.crt\"}}"
+check "a sidecar with a store runs" deploy storing --set cpu=200m,jprof-sidecar.configMap=jprof-sidecar \
+  --set jprof-sidecar.storeSecret=s3-writer,jprof-sidecar.caConfigMap=s3-ca,jprof-sidecar.source.workload=storing
+check "its capture is fetched" jprof storing -n shop --duration 1s -o storing.html
+check "and stored by the sidecar itself" bundles_arrive 30 by-sidecar 1
+undeploy storing

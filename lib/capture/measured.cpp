@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/capture/measured.h"
+
+#include <algorithm>
+#include <array>
+
+namespace jprof::capture {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kMostEntries = 64;
+
+template <typename T>
+struct Row {
+  const char* key;
+  T Measured::*member;
+};
+
+constexpr std::array<Row<std::string>, 5> kTexts{{{"javaVersion", &Measured::java_version},
+                                                  {"agentVersion", &Measured::agent_version},
+                                                  {"event", &Measured::event},
+                                                  {"engine", &Measured::engine},
+                                                  {"walker", &Measured::walker}}};
+
+constexpr std::array<Row<std::chrono::nanoseconds>, 7> kTimes{
+    {{"durationNs", &Measured::duration},
+     {"intervalNs", &Measured::interval},
+     {"intervalGotNs", &Measured::interval_got},
+     {"processCpuNs", &Measured::process_cpu},
+     {"agentCostNs", &Measured::agent_cost},
+     {"longestHandlerNs", &Measured::longest_handler},
+     {"startNs", &Measured::start}}};
+
+constexpr std::array<Row<std::uint64_t>, 7> kCounts{
+    {{"samples", &Measured::samples},
+     {"errorSamples", &Measured::error_samples},
+     {"weightNs", &Measured::weight_ns},
+     {"signals", &Measured::signals},
+     {"inFlight", &Measured::in_flight},
+     {"threads", &Measured::threads},
+     {"threadsUnarmed", &Measured::threads_unarmed}}};
+
+std::uint64_t count_at(const Json& json, const char* key) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, base::json_int(json, key)));
+}
+
+} // namespace
+
+std::uint64_t Measured::lost() const {
+  std::uint64_t sum = 0;
+  for (const Loss& loss : losses) {
+    sum += loss.samples;
+  }
+  return sum;
+}
+
+Json measured_json(const Measured& measured) {
+  Json out = {{"pid", measured.pid}};
+  for (const auto& row : kTexts) {
+    out[row.key] = measured.*row.member;
+  }
+  for (const auto& row : kTimes) {
+    out[row.key] = (measured.*row.member).count();
+  }
+  for (const auto& row : kCounts) {
+    out[row.key] = measured.*row.member;
+  }
+  out["accounted"] = measured.accounted;
+  out["interrupted"] = measured.interrupted;
+  Json& losses = out["losses"] = Json::array();
+  for (const Measured::Loss& loss : measured.losses) {
+    losses.push_back({{"reason", loss.reason}, {"samples", loss.samples}});
+  }
+  Json& hottest = out["hottest"] = Json::array();
+  for (const Measured::Method& method : measured.hottest) {
+    hottest.push_back(
+        {{"name", method.name}, {"samples", method.samples}, {"weightNs", method.weight_ns}});
+  }
+  out["notes"] = measured.notes;
+  return out;
+}
+
+Measured measured_from_json(const Json& json) {
+  Measured out;
+  out.pid = base::json_int(json, "pid");
+  for (const auto& row : kTexts) {
+    out.*row.member = base::json_string(json, row.key);
+  }
+  for (const auto& row : kTimes) {
+    out.*row.member = std::chrono::nanoseconds(base::json_int(json, row.key));
+  }
+  for (const auto& row : kCounts) {
+    out.*row.member = count_at(json, row.key);
+  }
+  out.accounted = base::json_bool(json, "accounted");
+  out.interrupted = base::json_bool(json, "interrupted");
+  for (const Json& loss : base::json_array(json, "losses")) {
+    if (out.losses.size() < kMostEntries) {
+      out.losses.push_back({base::json_string(loss, "reason"), count_at(loss, "samples")});
+    }
+  }
+  for (const Json& method : base::json_array(json, "hottest")) {
+    if (out.hottest.size() < kMostEntries) {
+      out.hottest.push_back({base::json_string(method, "name"), count_at(method, "samples"),
+                             count_at(method, "weightNs")});
+    }
+  }
+  for (const Json& note : base::json_array(json, "notes")) {
+    if (note.is_string() && out.notes.size() < kMostEntries) {
+      out.notes.push_back(note.get<std::string>());
+    }
+  }
+  return out;
+}
+
+} // namespace jprof::capture

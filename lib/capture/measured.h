@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/json.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jprof::capture {
+
+// What the recorder says of a capture: the manifest's `measured`. Names are foreign text, not yet
+// safe for a terminal. docs/formats/capture.md.
+struct Measured {
+  struct Loss {
+    std::string reason;
+    std::uint64_t samples = 0;
+  };
+  struct Method {
+    std::string name;
+    std::uint64_t samples = 0;
+    std::uint64_t weight_ns = 0; // self
+  };
+
+  std::int64_t pid = 0; // as the sidecar sees it
+  std::string java_version;
+  std::string agent_version;
+  std::string event;
+  std::string engine;
+  std::string walker;
+  std::chrono::nanoseconds duration{0};
+  std::chrono::nanoseconds interval{0};     // asked
+  std::chrono::nanoseconds interval_got{0}; // 0: no samples
+  std::uint64_t samples = 0;                // error frames included
+  std::uint64_t error_samples = 0;
+  std::uint64_t weight_ns = 0;
+  std::uint64_t signals = 0;
+  std::uint64_t in_flight = 0;
+  bool accounted = false; // signals = samples + losses + in flight, to the sample
+  std::vector<Loss> losses;
+  std::chrono::nanoseconds process_cpu{0};
+  std::uint64_t threads = 0;
+  std::uint64_t threads_unarmed = 0;
+  std::chrono::nanoseconds agent_cost{0}; // all of it
+  std::chrono::nanoseconds longest_handler{0};
+  std::chrono::nanoseconds start{0}; // start asked for -> first timer armed
+  std::vector<Method> hottest;       // at most ten
+  bool interrupted = false;
+  std::vector<std::string> notes;
+
+  std::uint64_t lost() const;
+};
+
+base::Json measured_json(const Measured& measured);
+// Tolerant: what is absent or of another type stays as it is by default; lists are cut at 64.
+Measured measured_from_json(const base::Json& json);
+
+} // namespace jprof::capture

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/capture/summary.h"
+
+#include "lib/base/encoding.h"
+
+#include <cstdio>
+#include <string_view>
+
+namespace jprof::capture {
+namespace {
+
+constexpr std::size_t kLongestName = 160;
+
+// "12,345"
+std::string grouped(std::uint64_t number) {
+  std::string out = std::to_string(number);
+  for (std::size_t at = out.size(); at > 3;) {
+    at -= 3;
+    out.insert(at, ",");
+  }
+  return out;
+}
+
+// Three digits that matter: "10.0 ms", "1.25 s", "812 us".
+std::string time_text(std::chrono::nanoseconds time) {
+  struct Scale {
+    double ns;
+    const char* unit;
+  };
+  static constexpr Scale kScales[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+  const double ns = static_cast<double>(time.count());
+  char buffer[48];
+  for (const Scale& scale : kScales) {
+    if (ns >= scale.ns || scale.ns == 1) {
+      const double value = ns / scale.ns;
+      const int digits = scale.ns == 1 || value >= 100 ? 0 : (value >= 10 ? 1 : 2);
+      std::snprintf(buffer, sizeof buffer, "%.*f %s", digits, value, scale.unit);
+      break;
+    }
+  }
+  return buffer;
+}
+
+std::string percent_text(double part, double whole) {
+  if (whole <= 0) {
+    return "-";
+  }
+  const double percent = 100 * part / whole;
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, percent < 1 && percent > 0 ? "%.2f %%" : "%.1f %%", percent);
+  return buffer;
+}
+
+std::string line(std::string_view label, const std::string& text) {
+  std::string out = "  ";
+  out += label;
+  out.append(label.size() < 9 ? 10 - label.size() : 1, ' ');
+  return out + text + "\n";
+}
+
+std::string samples_line(const Measured& measured) {
+  std::string out = grouped(measured.samples) + " in " + time_text(measured.duration) + ", " +
+                    grouped(measured.threads) + " threads";
+  if (measured.error_samples > 0) {
+    out += "; " + grouped(measured.error_samples) + " without a whole stack";
+  }
+  if (measured.threads_unarmed > 0) {
+    out += "; " + grouped(measured.threads_unarmed) + " threads could not be sampled";
+  }
+  return line("samples", out);
+}
+
+std::string lost_line(const Measured& measured) {
+  std::string out = grouped(measured.lost());
+  std::string causes;
+  for (const Measured::Loss& loss : measured.losses) {
+    if (loss.samples > 0) {
+      causes +=
+          (causes.empty() ? "" : ", ") + base::printable(loss.reason) + " " + grouped(loss.samples);
+    }
+  }
+  out += causes.empty() ? "" : " (" + causes + ")";
+  if (!measured.accounted) {
+    out += "; the counters do not add up";
+  }
+  return line("lost", out);
+}
+
+std::string rate_line(const Measured& measured) {
+  const std::string got = measured.interval_got.count() > 0 ? time_text(measured.interval_got)
+                                                            : "none, since nothing ran";
+  return line("rate", base::printable(measured.event) + " every " + time_text(measured.interval) +
+                          " asked, " + got + " got (engine " + base::printable(measured.engine) +
+                          ", walker " + base::printable(measured.walker) + ")");
+}
+
+std::string cost_line(const Measured& measured) {
+  const auto cost = static_cast<double>(measured.agent_cost.count());
+  return line("cost", time_text(measured.agent_cost) + " CPU in the JVM, " +
+                          percent_text(cost, static_cast<double>(measured.process_cpu.count())) +
+                          " of what it used; longest handler " +
+                          time_text(measured.longest_handler));
+}
+
+std::string hottest_lines(const Measured& measured) {
+  std::string out;
+  for (const Measured::Method& method : measured.hottest) {
+    char share[16];
+    const double whole = static_cast<double>(measured.weight_ns);
+    std::snprintf(share, sizeof share, "%5.1f %%",
+                  whole > 0 ? 100 * static_cast<double>(method.weight_ns) / whole : 0.0);
+    out += std::string("  ") + share + "  " + base::printable(method.name, kLongestName) + "\n";
+  }
+  return out.empty() ? out : "hottest methods (self)\n" + out;
+}
+
+} // namespace
+
+std::string summary_text(const Measured& measured) {
+  std::string out;
+  if (!measured.java_version.empty()) {
+    out += line("jvm",
+                base::printable(measured.java_version) + ", pid " + std::to_string(measured.pid));
+  }
+  out += samples_line(measured) + lost_line(measured) + rate_line(measured) + cost_line(measured);
+  for (const std::string& note : measured.notes) {
+    out += line("note", base::printable(note, 500));
+  }
+  return out + hottest_lines(measured);
+}
+
+} // namespace jprof::capture

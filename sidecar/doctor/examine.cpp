@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/doctor/examine.h"
+
+#include "lib/base/deadline.h"
+#include "lib/base/encoding.h"
+#include "sidecar/container/access.h"
+#include "sidecar/inject/place.h"
+#include "sidecar/jvm/attach_socket.h"
+
+#include <algorithm>
+#include <chrono>
+#include <sys/prctl.h>
+
+namespace jprof::doctor {
+namespace {
+
+using base::ErrorCode;
+using checks::Check;
+using checks::CheckId;
+using container::Handed;
+using container::TargetRoot;
+
+constexpr std::chrono::seconds kStepTime{5};
+constexpr std::uint64_t kAgentBytes = 256 * 1024; // what a copy may take; libjprof.so is smaller
+constexpr int kOldest = 8;
+constexpr int kNewest = 25;
+
+std::string pids_of(const jvm::Target& target) {
+  std::string text = target.name();
+  if (target.innermost_pid() != target.pid()) {
+    text += " (" + std::to_string(target.innermost_pid()) + " in its container)";
+  }
+  return text;
+}
+
+Check check_process(const jvm::Target& target) {
+  const auto now = target.process.status();
+  if (!now || now->state == 'Z' || now->state == 'X') {
+    return checks::fail(CheckId::kProcess,
+                        base::make_error(ErrorCode::kTargetGone, target.name() + " has ended"));
+  }
+  if (now->state == 'T' || now->state == 't') {
+    return checks::fail(
+        CheckId::kProcess,
+        base::make_error(ErrorCode::kAttachFailed,
+                         target.name() +
+                             (now->state == 'T' ? " is stopped" : " is held by a debugger"),
+                         "let it run (kill -CONT) and try again"));
+  }
+  return checks::pass(CheckId::kProcess,
+                      pids_of(target) + " runs with " + std::to_string(now->threads) + " threads");
+}
+
+std::string_view libc_word(container::Libc libc) {
+  return libc == container::Libc::kMusl    ? "musl"
+         : libc == container::Libc::kGlibc ? "glibc"
+                                           : "unknown libc";
+}
+
+Check check_jvm(const jvm::Candidate& candidate, const jvm::JvmFacts& facts) {
+  if (candidate.probable) {
+    return checks::skip(CheckId::kJvm,
+                        "its threads are a JVM's; more cannot be seen without access");
+  }
+  const container::LoadedVm& vm = candidate.target.vm;
+  if (vm.vm == container::Vm::kOpenJ9) {
+    return checks::fail(CheckId::kJvm,
+                        base::make_error(ErrorCode::kJvmUnsupported, "it is an OpenJ9 JVM",
+                                         "jprof profiles HotSpot JVMs, 8 to 25"));
+  }
+  const std::string text =
+      "HotSpot " + (facts.release.version.empty() ? "of unknown version" : facts.release.version) +
+      (facts.release.vendor.empty() ? "" : ", " + facts.release.vendor) + ", " +
+      std::string(libc_word(vm.libc)) + ", " + facts.release.arch;
+  const int feature = facts.release.feature;
+  if (feature != 0 && (feature < kOldest || feature > kNewest)) {
+    return checks::warn(CheckId::kJvm, text, "jprof is made and tested for Java 8 to 25");
+  }
+  if (vm.library_deleted) {
+    return checks::warn(CheckId::kJvm, text + "; its library was replaced on disk since it started",
+                        "native names of the JVM may be missing: restart it");
+  }
+  return checks::pass(CheckId::kJvm, text);
+}
+
+Check check_access(const jvm::Candidate& candidate) {
+  if (candidate.denied) {
+    return checks::fail(CheckId::kAccess, *candidate.denied);
+  }
+  const container::ProcessStatus& status = candidate.target.status;
+  return checks::pass(CheckId::kAccess, "the JVM runs as " + std::to_string(status.effective_uid) +
+                                            ":" + std::to_string(status.effective_gid) +
+                                            " and its files are open to us");
+}
+
+// Runs a step with the target's ids, for its result alone.
+base::Status as_target(const jvm::Target& target, const std::function<base::Status()>& step) {
+  auto handed = container::as_identity(target.identity(), base::Deadline::after(kStepTime),
+                                       [&step]() -> base::Result<Handed> {
+                                         JPROF_TRY(step());
+                                         return Handed{};
+                                       });
+  return handed ? base::Status() : base::fail(std::move(handed).error());
+}
+
+base::Status check_directory(const TargetRoot& root, const char* path, std::uint64_t bytes) {
+  JPROF_TRY_ASSIGN(const base::UniqueFd directory, root.open_directory(path));
+  return inject::check_place(directory.get(), bytes);
+}
+
+Check check_attach(const TargetRoot& root, const jvm::Target& target) {
+  if (const base::Status status = jvm::check_attachable(root, target); !status) {
+    return checks::fail(CheckId::kAttach, status.error());
+  }
+  return checks::pass(CheckId::kAttach, jvm::has_attach_socket(root, target)
+                                            ? "its attach socket is open"
+                                            : "it opens its attach socket when asked");
+}
+
+Check check_tmp(const TargetRoot& root, const jvm::Target& target) {
+  const base::Status writable = as_target(target, [&]() -> base::Status {
+    JPROF_TRY_ASSIGN(const base::UniqueFd tmp, root.open_directory("/tmp"));
+    return inject::check_writable(tmp.get());
+  });
+  if (!writable) {
+    return checks::fail(CheckId::kTmp,
+                        base::make_error(ErrorCode::kAttachFailed,
+                                         "the JVM's /tmp: " + writable.error().message,
+                                         "mount an emptyDir at /tmp of the JVM's container: a JVM "
+                                         "makes its attach socket there"));
+  }
+  return checks::pass(CheckId::kTmp, "the JVM's /tmp can be written");
+}
+
+Check check_agents(const jvm::JvmFacts& facts) {
+  if (facts.flags.agents_disabled) {
+    return checks::fail(
+        CheckId::kAgents,
+        base::make_error(
+            ErrorCode::kAgentLoadingDisabled, "the JVM forbids loading agents while it runs",
+            "remove -XX:-EnableDynamicAgentLoading from the JVM's options, or start it "
+            "with -agentpath:<libjprof.so>"));
+  }
+  return checks::pass(CheckId::kAgents, "agents may be loaded");
+}
+
+Check check_place(const TargetRoot& root, const jvm::Target& target,
+                  const std::optional<inject::SharedVolume>& volume) {
+  std::string problems;
+  if (volume) {
+    const std::string& seen =
+        volume->target_directory.empty() ? volume->directory : volume->target_directory;
+    if (root.open_regular(seen + "/libjprof.so")) {
+      return checks::pass(CheckId::kPlace, "the JVM sees " + seen + "/libjprof.so");
+    }
+    problems = seen + " is not mounted in the JVM's container; ";
+  }
+  for (const char* directory : inject::kPlaces) {
+    const base::Status usable =
+        as_target(target, [&] { return check_directory(root, directory, kAgentBytes); });
+    if (usable) {
+      return checks::pass(CheckId::kPlace,
+                          std::string("a copy goes into ") + directory + " of the JVM's container");
+    }
+    problems += std::string(directory) + ": " + usable.error().message + "; ";
+  }
+  problems.resize(problems.size() - 2);
+  return checks::fail(CheckId::kPlace,
+                      base::make_error(ErrorCode::kNoPlaceForAgent, problems,
+                                       "mount an emptyDir at /tmp of the JVM's container, or share "
+                                       "a volume that holds libjprof.so"));
+}
+
+Check check_profiler(const container::LoadedVm& vm) {
+  if (!vm.other_profiler.empty()) {
+    return checks::warn(CheckId::kOtherProfiler,
+                        "the JVM holds " + base::printable(vm.other_profiler),
+                        "stop that profiler while jprof records: both want SIGPROF");
+  }
+  return checks::pass(CheckId::kOtherProfiler, vm.has_jprof ? "jprof's own agent is resident"
+                                                            : "no other profiler is loaded");
+}
+
+Check check_timers(const container::ProcessStatus& status) {
+  const std::uint64_t limit = status.queued_signals_limit;
+  const std::uint64_t free = limit - std::min(limit, status.queued_signals);
+  const std::string text = std::to_string(status.threads) + " threads, " + std::to_string(free) +
+                           " timers free for this uid";
+  if (limit != 0 && status.threads > free / 2) { // the agent takes at most half
+    return checks::warn(CheckId::kTimers, text,
+                        "raise the limit on pending signals (ulimit -i); until then some threads "
+                        "are not sampled, and counted as such");
+  }
+  return checks::pass(CheckId::kTimers, text);
+}
+
+Check check_notice(const jvm::JvmFacts& facts, const container::LoadedVm& vm) {
+  constexpr int kFirstWithNotice = 21; // JEP 451
+  if (facts.release.feature >= kFirstWithNotice && !facts.flags.agents_announced && !vm.has_jprof) {
+    return checks::warn(CheckId::kNotice,
+                        "loading the agent prints three lines on the JVM's standard error, once",
+                        "-XX:+EnableDynamicAgentLoading in the JVM's options silences them");
+  }
+  return checks::pass(CheckId::kNotice, "loading the agent prints nothing");
+}
+
+Check check_self() {
+  if (::prctl(PR_GET_DUMPABLE) == 1) {
+    return checks::warn(CheckId::kSelf, "this jprof can be read by processes of its uid",
+                        "this is a bug in jprof: please report it");
+  }
+  return checks::pass(CheckId::kSelf, "processes of our uid cannot read this jprof");
+}
+
+} // namespace
+
+const Check* Examination::obstacle() const {
+  const auto found = std::find_if(checks.begin(), checks.end(), [](const Check& check) {
+    return check.verdict == checks::Verdict::kFail;
+  });
+  return found == checks.end() ? nullptr : &*found;
+}
+
+Examination examine(jvm::Candidate candidate, const std::optional<inject::SharedVolume>& volume) {
+  Examination result;
+  result.pid = candidate.target.pid();
+  result.facts = jvm::read_facts(candidate.target);
+  const jvm::Target& target = candidate.target;
+  std::vector<Check>& list = result.checks;
+  list.push_back(check_process(target));
+  list.push_back(check_jvm(candidate, result.facts));
+  list.push_back(check_access(candidate));
+  auto root = container::open_root(target.process, base::Deadline::after(kStepTime));
+  if (root && !candidate.denied) {
+    list.push_back(check_attach(*root, target));
+    list.push_back(check_tmp(*root, target));
+    list.push_back(check_agents(result.facts));
+    list.push_back(check_place(*root, target, volume));
+    list.push_back(check_profiler(target.vm));
+    list.push_back(check_timers(target.status));
+    list.push_back(check_notice(result.facts, target.vm));
+  } else {
+    for (const CheckId id : {CheckId::kAttach, CheckId::kTmp, CheckId::kAgents, CheckId::kPlace,
+                             CheckId::kOtherProfiler, CheckId::kTimers, CheckId::kNotice}) {
+      list.push_back(checks::skip(id, "cannot be seen without access"));
+    }
+  }
+  list.push_back(check_self());
+  result.candidate = std::move(candidate);
+  return result;
+}
+
+Examination examine(const container::ProcRoot& proc, pid_t pid,
+                    const std::optional<inject::SharedVolume>& volume) {
+  auto found = jvm::look_at(proc, pid);
+  if (found && *found) {
+    return examine(std::move(**found), volume);
+  }
+  Examination result;
+  result.pid = pid;
+  const auto target = jvm::find_one_jvm(proc, pid);
+  const base::Error error = !target ? target.error()
+                                    : base::make_error(ErrorCode::kTargetNotFound,
+                                                       "pid " + std::to_string(pid) + " changed");
+  const CheckId id = error.code == ErrorCode::kNotAJvm ? CheckId::kJvm : CheckId::kProcess;
+  result.checks.push_back(checks::fail(id, error));
+  return result;
+}
+
+} // namespace jprof::doctor

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/checks/check.h"
+#include "sidecar/inject/agent_link.h"
+#include "sidecar/jvm/discovery.h"
+#include "sidecar/jvm/jvm_facts.h"
+
+#include <optional>
+#include <sys/types.h>
+#include <vector>
+
+namespace jprof::doctor {
+
+// One process looked at without any side effect: no file, no signal, no connection.
+struct Examination {
+  pid_t pid = 0;
+  std::optional<jvm::Candidate> candidate; // none: no such process, or no JVM
+  jvm::JvmFacts facts;
+  std::vector<checks::Check> checks; // in the table's order; foretell what attaching would end with
+
+  bool ready() const { return checks::exit_code(checks) == 0; }
+  // The first check that failed, none if ready.
+  const checks::Check* obstacle() const;
+};
+
+Examination examine(jvm::Candidate candidate, const std::optional<inject::SharedVolume>& volume);
+Examination examine(const container::ProcRoot& proc, pid_t pid,
+                    const std::optional<inject::SharedVolume>& volume);
+
+} // namespace jprof::doctor

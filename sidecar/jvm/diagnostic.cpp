@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/jvm/diagnostic.h"
+
+#include "lib/base/encoding.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace jprof::jvm {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::size_t kQuotedBytes = 400;
+
+struct Shape {
+  std::string_view name;
+  std::size_t least; // arguments
+  std::string_view usage;
+};
+
+constexpr std::array<Shape, 10> kShapes = {{
+    {"load", 1, "load PATH|LIBRARY [true|false] [OPTIONS]"},
+    {"properties", 0, "properties"},
+    {"agentProperties", 0, "agentProperties"},
+    {"threaddump", 0, "threaddump [-l] [-e]"},
+    {"datadump", 0, "datadump"},
+    {"dumpheap", 1, "dumpheap PATH [-live|-all]"},
+    {"inspectheap", 0, "inspectheap [-live|-all]"},
+    {"setflag", 1, "setflag NAME VALUE"},
+    {"printflag", 1, "printflag NAME"},
+    {"jcmd", 0, "jcmd [COMMAND ARGUMENTS]"},
+}};
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return line;
+}
+
+base::Error refused(const std::string& name, std::string_view said) {
+  return base::make_error(
+      ErrorCode::kAttachFailed,
+      "the JVM refused '" + name + "': " +
+          (said.empty() ? std::string("it gave no reason") : base::printable(said, kQuotedBytes)));
+}
+
+// What the library `instrument` returns for a Java agent (JDK, InvocationAdapter.c).
+base::Status judge_java_agent(int code) {
+  switch (code) {
+  case 0:
+    return {};
+  case 100:
+    return base::make_failure(ErrorCode::kAgentFailed,
+                              "the agent's jar cannot be opened, or its "
+                              "manifest has no Agent-Class",
+                              "the path is as the JVM sees it");
+  case 101:
+    return base::make_failure(ErrorCode::kAgentFailed,
+                              "the agent's jar cannot be put on the class path");
+  case 102:
+    return base::make_failure(
+        ErrorCode::kAgentFailed,
+        "the agent's agentmain threw an exception, or its class was not found",
+        "the JVM's standard error has the stack");
+  default:
+    return base::make_failure(ErrorCode::kAgentFailed,
+                              "the Java agent failed with code " + std::to_string(code));
+  }
+}
+
+base::Status judge_load(const Diagnostic& diagnostic, const AttachReply& reply) {
+  JPROF_TRY_ASSIGN(const int code, interpret_load(reply));
+  if (diagnostic.java_agent) {
+    return judge_java_agent(code);
+  }
+  if (code != 0) {
+    return base::make_failure(ErrorCode::kAgentFailed,
+                              "Agent_OnAttach returned " + std::to_string(code));
+  }
+  return {};
+}
+
+void complete(Diagnostic& diagnostic) {
+  std::vector<std::string>& arguments = diagnostic.command.arguments;
+  const std::string& name = diagnostic.command.name;
+  if (name == "load") {
+    // jattach's own shape is LIBRARY ABSOLUTE OPTIONS; a lone path is an absolute one.
+    if (arguments.size() == 1) {
+      arguments.emplace_back(arguments[0].starts_with("/") ? "true" : "false");
+    }
+    diagnostic.java_agent = arguments[0] == "instrument";
+    diagnostic.judged_by_text = true;
+  } else if (name == "printflag") {
+    diagnostic.judged_by_text = true;
+  } else if (name == "jcmd") {
+    arguments = {arguments.empty() ? std::string("help") : join(arguments)};
+  } else if (name == "datadump") {
+    diagnostic.note = "the threads were printed on the JVM's standard output (kubectl logs)";
+  } else if (name == "dumpheap") {
+    diagnostic.note =
+        "the dump is in the JVM's container, at " + base::printable(arguments[0], kQuotedBytes);
+  }
+}
+
+} // namespace
+
+base::Result<Diagnostic> make_diagnostic(const std::string& name,
+                                         const std::vector<std::string>& arguments) {
+  const auto shape = std::find_if(kShapes.begin(), kShapes.end(), [&name](const Shape& candidate) {
+    return candidate.name == name;
+  });
+  if (shape == kShapes.end()) {
+    std::string names;
+    for (const Shape& known : kShapes) {
+      names += (names.empty() ? "" : ", ") + std::string(known.name);
+    }
+    return base::make_failure(ErrorCode::kUsage,
+                              "no attach command '" + base::printable(name, 40) + "'",
+                              "there are " + names);
+  }
+  if (arguments.size() < shape->least) {
+    return base::make_failure(ErrorCode::kUsage, name + " needs more arguments",
+                              std::string(shape->usage));
+  }
+  Diagnostic diagnostic;
+  diagnostic.command = {name, arguments};
+  complete(diagnostic);
+  return diagnostic;
+}
+
+base::Status judge(const Diagnostic& diagnostic, const AttachReply& reply) {
+  const std::string& name = diagnostic.command.name;
+  if (name == "load") {
+    return judge_load(diagnostic, reply);
+  }
+  const std::string_view said = trim(reply.text);
+  if (reply.code != 0) {
+    return base::fail(refused(name, said));
+  }
+  if (name == "printflag" && said.starts_with("no such flag")) {
+    return base::fail(refused(name, said));
+  }
+  return {};
+}
+
+} // namespace jprof::jvm

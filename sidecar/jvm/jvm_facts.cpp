@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/jvm/jvm_facts.h"
+
+#include "lib/base/deadline.h"
+#include "sidecar/container/access.h"
+#include "sidecar/jvm/jvm_flags.h"
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace jprof::jvm {
+namespace {
+
+constexpr std::size_t kTextBytes = 1U << 20U;
+constexpr std::size_t kReleaseFileBytes = 64U << 10U;
+constexpr std::chrono::seconds kStepTime{5};
+
+std::string parent(const std::string& path, int levels) {
+  std::string up = path;
+  for (; levels > 0; --levels) {
+    const auto slash = up.rfind('/');
+    up.resize(slash == std::string::npos ? 0 : slash);
+  }
+  return up;
+}
+
+// The file of the mapping, not one that was put there since.
+base::Result<base::UniqueFd> open_library(const container::TargetRoot& root, const Target& target) {
+  JPROF_TRY_ASSIGN(base::UniqueFd file, root.open_regular(target.vm.library));
+  struct stat entry {};
+  if (::fstat(file.get(), &entry) != 0 || entry.st_ino != target.vm.library_inode) {
+    return base::make_failure(base::ErrorCode::kNotFound, "the JVM's library was replaced");
+  }
+  return file;
+}
+
+JvmRelease read_release(const Target& target) {
+  const auto root = container::open_root(target.process, base::Deadline::after(kStepTime));
+  if (!root || target.vm.library.empty()) {
+    return {};
+  }
+  JvmRelease release;
+  if (const auto library = open_library(*root, target)) {
+    release = read_library(library->get()).value_or(JvmRelease{});
+  }
+  // HOME/lib/server/libjvm.so; up to 8 HOME/jre/lib/amd64/server/libjvm.so
+  for (const int levels : {3, 5, 4}) {
+    if (!release.version.empty() && !release.vendor.empty()) {
+      break;
+    }
+    const auto text = root->read(parent(target.vm.library, levels) + "/release", kReleaseFileBytes);
+    const JvmRelease said = text ? parse_release_file(*text) : JvmRelease{};
+    if (release.version.empty()) {
+      release.version = said.version;
+      release.feature = said.feature;
+    }
+    if (release.vendor.empty()) {
+      release.vendor = said.vendor;
+    }
+  }
+  return release;
+}
+
+std::chrono::seconds uptime_of(const container::Process& process) {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const long ticks = ::sysconf(_SC_CLK_TCK);
+  const auto started = static_cast<long long>(process.start_ticks()) / (ticks > 0 ? ticks : 100);
+  return std::chrono::seconds(std::max<long long>(0, now.tv_sec - started));
+}
+
+} // namespace
+
+JvmFacts read_facts(const Target& target) {
+  JvmFacts facts;
+  facts.release = read_release(target);
+  if (const auto cmdline = target.process.read("cmdline", kTextBytes)) {
+    facts.command = parse_java_command(*cmdline);
+  }
+  facts.flags = read_flags(target);
+  if (const auto cgroup = target.process.read("cgroup", kTextBytes)) {
+    facts.ids = container::parse_cgroup(*cgroup);
+  }
+  if (const auto mounts = target.process.read("mountinfo", kTextBytes)) {
+    container::complete_from_mountinfo(*mounts, facts.ids);
+  }
+  facts.uptime = uptime_of(target.process);
+  return facts;
+}
+
+} // namespace jprof::jvm

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/capture/summary.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::capture {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Measured sample() {
+  Measured out;
+  out.pid = 7;
+  out.java_version = "17.0.9";
+  out.event = "cpu";
+  out.engine = "ctimer";
+  out.walker = "vmstructs";
+  out.duration = seconds(60);
+  out.interval = milliseconds(10);
+  out.interval_got = std::chrono::microseconds(10020);
+  out.samples = 12345;
+  out.error_samples = 3;
+  out.weight_ns = 1000;
+  out.accounted = true;
+  out.losses = {{"ring full", 2}, {"no thread", 0}};
+  out.process_cpu = seconds(100);
+  out.threads = 31;
+  out.agent_cost = milliseconds(250);
+  out.hottest = {{"a.b.C.d", 9, 310}};
+  out.notes = {"rung 1 skipped"};
+  return out;
+}
+
+TEST(Measured, SurvivesTheWay) {
+  const Measured there = sample();
+
+  const Measured back = measured_from_json(measured_json(there));
+
+  EXPECT_EQ(measured_json(back), measured_json(there));
+  EXPECT_EQ(back.lost(), 2U);
+}
+
+TEST(Measured, ReadsAnythingElseAsNothing) {
+  for (const char* text : {"[]", "3", "{\"samples\":\"x\",\"losses\":[1,{}],\"hottest\":{}}",
+                           "{\"samples\":-5,\"notes\":[1]}"}) {
+    EXPECT_EQ(measured_from_json(base::Json::parse(text)).samples, 0U) << text;
+  }
+}
+
+TEST(Summary, SaysWhatAPersonWantsToKnow) {
+  const std::string text = summary_text(sample());
+
+  EXPECT_EQ(text,
+            "  jvm       17.0.9, pid 7\n"
+            "  samples   12,345 in 60.0 s, 31 threads; 3 without a whole stack\n"
+            "  lost      2 (ring full 2)\n"
+            "  rate      cpu every 10.0 ms asked, 10.0 ms got (engine ctimer, walker vmstructs)\n"
+            "  cost      250 ms CPU in the JVM, 0.25 % of what it used; longest handler 0 ns\n"
+            "  note      rung 1 skipped\n"
+            "hottest methods (self)\n"
+            "   31.0 %  a.b.C.d\n");
+}
+
+TEST(Summary, LetsNoNameMoveTheCursor) {
+  Measured measured = sample();
+  measured.hottest[0].name = "evil\x1b[2J\nline";
+  measured.engine = "\r\x07";
+
+  const std::string text = summary_text(measured);
+
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+  EXPECT_NE(text.find("evil\\x1b[2J\\nline"), std::string::npos);
+}
+
+} // namespace
+} // namespace jprof::capture
