@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/store/object_store.h"
 
+#include <charconv>
 #include <span>
 
 namespace jprof::store {
@@ -40,6 +41,22 @@ Result<base::Sha256> digest_of(const http::BodySource& body) {
     offset += got;
   }
   return stream.finish();
+}
+
+std::optional<base::Sha256> digest_from_hex(std::string_view text) {
+  base::Sha256 out;
+  if (text.size() != out.size() * 2) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    unsigned value = 0;
+    const char* const at = text.data() + 2 * i;
+    if (std::from_chars(at, at + 2, value, 16).ptr != at + 2) {
+      return std::nullopt;
+    }
+    out[i] = static_cast<std::byte>(value);
+  }
+  return out;
 }
 
 } // namespace jprof::store

@@ -80,5 +80,7 @@ Result<PutReceipt> put_text(ObjectStore& store, const ObjectKey& key, std::strin
                             const PutOptions& options);
 // The digest of a body, for a Content; reads it once.
 Result<base::Sha256> digest_of(const http::BodySource& body);
+// 64 hexadecimal digits, as a manifest has them; none for anything else.
+std::optional<base::Sha256> digest_from_hex(std::string_view text);
 
 } // namespace jprof::store

@@ -16,22 +16,6 @@ namespace {
 
 constexpr const char* kDigestHeader = "x-amz-meta-jprof-sha256";
 
-std::optional<base::Sha256> digest_from_hex(std::string_view text) {
-  base::Sha256 out;
-  if (text.size() != out.size() * 2) {
-    return std::nullopt;
-  }
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    unsigned value = 0;
-    const char* const at = text.data() + 2 * i;
-    if (std::from_chars(at, at + 2, value, 16).ptr != at + 2) {
-      return std::nullopt;
-    }
-    out[i] = static_cast<std::byte>(value);
-  }
-  return out;
-}
-
 std::uint64_t number_in(std::string_view text) {
   std::uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 
 // What every object store must do, whatever is behind it. A test file of a store instantiates the
@@ -33,6 +34,10 @@ class ObjectStoreConformance : public ::testing::TestWithParam<StoreUnderTest> {
  protected:
   std::unique_ptr<store::ObjectStore> store_;
 };
+
+inline void PrintTo(const StoreUnderTest& under_test, std::ostream* out) {
+  *out << under_test.name;
+}
 
 inline std::string store_name(const ::testing::TestParamInfo<StoreUnderTest>& info) {
   return info.param.name;
