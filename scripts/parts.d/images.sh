@@ -12,6 +12,17 @@ for name in jdk-8 jdk-17 jdk-25 jdk-17-musl; do
   about["image-$name"]="root file system of the image with $name"
 done
 
+pin[image-base]="debian bookworm with $("$here/install" --list | grep '^build:'), recipe 1"
+about[image-base]="a Debian 12 with the packages of scripts/install build, to run the Dockerfile in; 1 GB"
+
+make_image_base() {
+  local packages
+  need mmdebstrap image
+  packages=$("$here/install" --list | sed -n 's/^build: *//p' | tr -s ' ' ',')
+  mmdebstrap --variant=minbase --include="${packages%,}" --aptopt='Acquire::Check-Valid-Until "false"' \
+    bookworm layer.tar "deb $(debian_archive) bookworm main"
+}
+
 make_image_pause() {
   need gcc build
   gcc -static -Os -s -Wall -Werror -o pause "$repo/tests/e2e/images.d/pause.c"
