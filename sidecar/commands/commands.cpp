@@ -6,10 +6,12 @@
 #include "sidecar/commands/convert.h"
 #include "sidecar/commands/doctor.h"
 #include "sidecar/commands/list.h"
+#include "sidecar/commands/record.h"
 
 namespace jprof::sidecar {
 
 void add_commands(cli::Program& program) {
+  add_record(program);
   add_convert(program);
   add_list(program);
   add_doctor(program);

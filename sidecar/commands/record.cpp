@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/commands/record.h"
+
+#include "lib/base/duration.h"
+#include "lib/base/encoding.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/random.h"
+#include "lib/formats/format.h"
+#include "sidecar/commands/stop_on_signal.h"
+#include "sidecar/record/capture_job.h"
+#include "sidecar/record/capture_summary.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace jprof::sidecar {
+namespace {
+
+using record::CaptureOutcome;
+
+constexpr std::size_t kMostFileBytes = std::size_t{2} << 30;
+constexpr std::size_t kLongestPath = 4096;
+
+struct RecordOptions {
+  std::optional<std::int32_t> pid;
+  std::string duration = "10s";
+  std::string interval = "10ms";
+  std::string event = "cpu";
+  std::string walker = "vmstructs";
+  std::string agent;
+  std::string agent_volume;
+  std::string title;
+  std::vector<std::string> outputs;
+};
+
+struct Output {
+  std::string path;
+  std::string source; // file name within the capture's directory
+};
+
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+// The ending that names the format, without its dot.
+base::Result<std::string> ending_of(const std::string& path) {
+  JPROF_TRY(formats::format_of(path));
+  return path.substr(path.rfind('.') + 1);
+}
+
+base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& paths) {
+  std::vector<Output> outputs;
+  for (const std::string& path : paths) {
+    JPROF_TRY_ASSIGN(const std::string ending, ending_of(path));
+    outputs.push_back({path, "profile." + ending});
+  }
+  return outputs;
+}
+
+base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
+                                                  const std::vector<Output>& outputs) {
+  record::CaptureRequest request;
+  request.pid = options.pid;
+  JPROF_TRY_ASSIGN(request.duration, base::parse_duration(options.duration));
+  JPROF_TRY_ASSIGN(request.interval, base::parse_duration(options.interval));
+  request.event = options.event;
+  request.walker = options.walker;
+  request.agent_file = options.agent;
+  request.agent_volume = options.agent_volume;
+  request.title = options.title;
+  for (const Output& output : outputs) {
+    request.formats.push_back(output.source.substr(output.source.rfind('.') + 1));
+  }
+  // Beside the first output: the finished file is moved there, not copied, and a full disk shows
+  // before the end of the capture.
+  JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(10));
+  request.directory = directory_of(outputs.front().path) + "/.jprof-" + suffix;
+  return request;
+}
+
+// A line on the terminal that each call overwrites.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted) : shown_(wanted && ::isatty(STDERR_FILENO) == 1) {}
+  void show(const record::CaptureProgress& progress) {
+    if (shown_) {
+      std::fprintf(stderr, "\r\x1b[K%s", record::progress_text(progress).c_str());
+    }
+  }
+  void clear() const {
+    if (shown_) {
+      std::fputs("\r\x1b[K", stderr);
+    }
+  }
+
+ private:
+  bool shown_;
+};
+
+base::Status copy_file(const std::string& from, const std::string& to) {
+  JPROF_TRY_ASSIGN(const std::string bytes, base::read_file(from, kMostFileBytes));
+  return base::write_file_atomically(to, bytes, 0666); // less the umask
+}
+
+// Files that a person asked for have the rights that any program's would; in the capture's
+// directory they are private.
+unsigned usual_mode() {
+  const mode_t mask = ::umask(022); // the only way to read it; no other thread makes files now
+  ::umask(mask);
+  return 0666U & ~mask;
+}
+
+// Moves what the capture made to where it was asked for.
+base::Status deliver(const std::string& directory, const std::vector<Output>& outputs) {
+  const unsigned mode = usual_mode();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Output& output = outputs[i];
+    const std::string from = directory + '/' + output.source;
+    ::chmod(from.c_str(), mode);
+    const bool needed_later =
+        std::any_of(outputs.begin() + static_cast<std::ptrdiff_t>(i) + 1, outputs.end(),
+                    [&](const Output& later) { return later.source == output.source; });
+    if (!needed_later && ::rename(from.c_str(), output.path.c_str()) == 0) {
+      continue;
+    }
+    JPROF_TRY(copy_file(from, output.path)); // wanted twice, or another file system
+  }
+  return {};
+}
+
+void remove_directory(const std::string& directory, const CaptureOutcome* outcome) {
+  if (outcome != nullptr) {
+    for (const record::CapturedFile& file : outcome->files) {
+      ::unlink((directory + '/' + file.name).c_str());
+    }
+  }
+  ::rmdir(directory.c_str());
+}
+
+// Prints what there is to say and gives the exit code.
+int report(const CaptureOutcome& outcome, const std::vector<Output>& outputs, bool json) {
+  if (json) {
+    base::Json object = {{"ok", outcome.exit_code() == 0}, {"exitCode", outcome.exit_code()}};
+    if (outcome.partial) {
+      object["reason"] = base::reason_word(base::ErrorCode::kPartialCapture);
+    }
+    object.update(record::summary_json(outcome));
+    object["outputs"] = base::Json::array();
+    for (const Output& output : outputs) {
+      object["outputs"].push_back(output.path);
+    }
+    std::printf("%s\n", base::dump_json(object).c_str());
+    return outcome.exit_code();
+  }
+  std::fputs(record::summary_text(outcome).c_str(), stdout);
+  for (const Output& output : outputs) {
+    std::printf("file      %s\n", base::printable(output.path, kLongestPath).c_str());
+  }
+  return outcome.exit_code();
+}
+
+base::Error kept_in(base::Error error, const std::string& directory) {
+  error.code = base::ErrorCode::kNotStored;
+  error.cure = "the capture is kept in " + directory + ": write it elsewhere by jprof convert " +
+               directory + "/" + record::kRecordingFile + " -o FILE";
+  return error;
+}
+
+base::Result<int> run_record(RecordOptions options, bool json) {
+  if (options.outputs.empty()) {
+    options.outputs.push_back("jprof-" + std::to_string(std::time(nullptr)) + ".html");
+  }
+  JPROF_TRY_ASSIGN(const std::vector<Output> outputs, plan_outputs(options.outputs));
+  JPROF_TRY_ASSIGN(const record::CaptureRequest request, make_request(options, outputs));
+  StopOnSignal signals;
+  JPROF_TRY(base::make_directories(request.directory, 0700));
+  ProgressLine line(!json);
+  const auto show = [&line](const record::CaptureProgress& progress) { line.show(progress); };
+  base::Result<CaptureOutcome> outcome = record::run_capture(request, show, signals.token());
+  line.clear();
+  if (!outcome) {
+    remove_directory(request.directory, nullptr);
+    return base::fail(std::move(outcome).error());
+  }
+  if (!outcome->file_errors.empty()) {
+    return base::fail(kept_in(outcome->file_errors.front(), request.directory));
+  }
+  if (base::Status delivered = deliver(request.directory, outputs); !delivered) {
+    return base::fail(kept_in(std::move(delivered).error(), request.directory));
+  }
+  remove_directory(request.directory, &*outcome);
+  return report(*outcome, outputs, json);
+}
+
+} // namespace
+
+void add_record(cli::Program& program) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App& command =
+      program.add({.name = "record",
+                   .summary = "Record a JVM for a while and write its profile",
+                   .examples = "  jprof record --duration 10s -o profile.html\n"
+                               "  jprof record 4711 --duration 1m -o a.jprof -o a.collapsed\n"},
+                  [&program, options] { return run_record(*options, program.json()); });
+  command.add_option("PID", options->pid, "The JVM; without it, the only one that is visible");
+  command.add_option("-d,--duration", options->duration, "How long, with a unit: 10s, 2m")
+      ->capture_default_str();
+  command.add_option("-i,--interval", options->interval, "CPU time between samples of a thread")
+      ->capture_default_str();
+  command.add_option("-e,--event", options->event, "What is sampled: cpu")->capture_default_str();
+  command.add_option("--walker", options->walker, "What walks the stacks: vmstructs")
+      ->capture_default_str();
+  command
+      .add_option("-o,--output", options->outputs,
+                  "File to write, may be repeated; its ending gives the format: .html "
+                  ".collapsed .jprof (default: jprof-<time>.html)")
+      ->allow_extra_args(false);
+  command.add_option("--title", options->title, "Title of the page");
+  command.add_option("--agent", options->agent, "libjprof.so (default: beside this program)")
+      ->envname("JPROF_AGENT");
+  command
+      .add_option("--agent-volume", options->agent_volume,
+                  "Directory that the JVM's container mounts as well, for the agent")
+      ->envname("JPROF_AGENT_VOLUME");
+}
+
+} // namespace jprof::sidecar

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/commands/stop_on_signal.h"
+
+#include <array>
+#include <cstdint>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace jprof::sidecar {
+
+StopOnSignal::StopOnSignal() {
+  sigemptyset(&signals_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    sigaddset(&signals_, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  signal_fd_.reset(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
+  wake_fd_.reset(::eventfd(0, EFD_CLOEXEC));
+  watcher_ = std::jthread([this](std::stop_token ended) { watch(std::move(ended)); });
+}
+
+StopOnSignal::~StopOnSignal() {
+  watcher_.request_stop();
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t wrote = ::write(wake_fd_.get(), &one, sizeof(one));
+  watcher_.join();
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void StopOnSignal::watch(std::stop_token ended) {
+  while (!ended.stop_requested()) {
+    std::array<pollfd, 2> waits{{{signal_fd_.get(), POLLIN, 0}, {wake_fd_.get(), POLLIN, 0}}};
+    ::poll(waits.data(), waits.size(), -1);
+    signalfd_siginfo info{};
+    if (::read(signal_fd_.get(), &info, sizeof(info)) != static_cast<ssize_t>(sizeof(info))) {
+      continue;
+    }
+    if (source_.stop_requested()) {
+      const int signal = static_cast<int>(info.ssi_signo);
+      std::signal(signal, SIG_DFL);
+      pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+      std::raise(signal);
+    }
+    source_.request_stop();
+  }
+}
+
+} // namespace jprof::sidecar

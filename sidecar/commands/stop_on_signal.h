@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/unique_fd.h"
+
+#include <csignal>
+#include <stop_token>
+#include <thread>
+
+namespace jprof::sidecar {
+
+// Turns the first SIGINT, SIGTERM or SIGHUP into a stop request; a second one ends the process as
+// if we had never looked. Make it before other threads: it blocks the signals for them all.
+// Restores the mask at its end.
+class StopOnSignal {
+ public:
+  StopOnSignal();
+  ~StopOnSignal();
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  void watch(std::stop_token ended);
+
+  sigset_t before_{};
+  sigset_t signals_{};
+  base::UniqueFd signal_fd_;
+  base::UniqueFd wake_fd_;
+  std::stop_source source_;
+  std::jthread watcher_;
+};
+
+} // namespace jprof::sidecar

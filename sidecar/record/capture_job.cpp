@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/record/capture_job.h"
+
+#include "lib/base/digest.h"
+#include "lib/base/encoding.h"
+#include "lib/base/file.h"
+#include "lib/base/utf8.h"
+#include "lib/formats/format_writer.h"
+#include "lib/profile/recording_reader.h"
+#include "sidecar/container/access.h"
+#include "sidecar/inject/agent_link.h"
+#include "sidecar/jvm/discovery.h"
+#include "sidecar/jvm/java_command.h"
+#include "sidecar/record/capture_outcome.h"
+#include "sidecar/record/recorder.h"
+#include "sidecar/record/recording_file.h"
+#include "sidecar/symbols/symbolizer.h"
+
+#include <climits>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+
+namespace jprof::record {
+namespace {
+
+using base::ErrorCode;
+using std::chrono::nanoseconds;
+
+constexpr std::chrono::seconds kRootTimeout{5};
+constexpr std::size_t kCommandBytes = 64U << 10;
+// A profile of more samples than this is derived without the time of each: 48 bytes a sample.
+constexpr std::uint64_t kMostTimedSamples = 2'000'000;
+
+base::Result<wire::Walker> walker_of(const std::string& name) {
+  for (const wire::Walker walker : {wire::Walker::kVmStructs, wire::Walker::kAsyncGetCallTrace,
+                                    wire::Walker::kGetStackTrace, wire::Walker::kJmx}) {
+    if (walker_name(static_cast<std::uint32_t>(walker)) == name) {
+      return walker;
+    }
+  }
+  return base::make_failure(
+      ErrorCode::kUsage, "there is no walker '" + name + "'",
+      "known are vmstructs, asyncgetcalltrace, getstacktrace and jmx; the JVM must offer it");
+}
+
+base::Status check(const CaptureRequest& request) {
+  constexpr std::chrono::microseconds kShortestInterval{50};
+  if (request.event != "cpu") {
+    return base::make_failure(ErrorCode::kUsage, "event '" + request.event + "' cannot be recorded",
+                              "use --event cpu");
+  }
+  if (request.duration <= nanoseconds(0) || request.duration > std::chrono::hours(24)) {
+    return base::make_failure(ErrorCode::kUsage, "the duration must be above 0 and at most 24h");
+  }
+  if (request.interval < kShortestInterval || request.interval > std::chrono::seconds(10)) {
+    return base::make_failure(ErrorCode::kUsage,
+                              "the interval must be at least 50us and at most 10s");
+  }
+  for (const std::string& ending : request.formats) {
+    JPROF_TRY(formats::format_of("profile." + ending));
+  }
+  JPROF_TRY(walker_of(request.walker));
+  return {};
+}
+
+// libjprof.so lies beside the program in the image and in the build folder.
+base::Result<std::string> find_agent_file(const CaptureRequest& request) {
+  if (!request.agent_file.empty()) {
+    return request.agent_file;
+  }
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  const std::string program(path.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::string file = program.substr(0, program.rfind('/') + 1) + "libjprof.so";
+  if (::access(file.c_str(), R_OK) != 0) {
+    return base::make_failure(ErrorCode::kConfigInvalid, "cannot read the agent " + file,
+                              "name it by --agent or JPROF_AGENT");
+  }
+  return file;
+}
+
+std::string main_class_of(const jvm::Target& target) {
+  const auto cmdline = target.process.read("cmdline", kCommandBytes);
+  if (!cmdline) {
+    return "java";
+  }
+  const std::string main = base::sanitize_utf8(jvm::parse_java_command(*cmdline).main);
+  return main.empty() ? "java" : base::printable(main);
+}
+
+// Steps of one capture; each fills in what it knows.
+class Capture {
+ public:
+  Capture(const CaptureRequest& request, const ProgressCallback& progress, std::stop_token stop)
+      : request_(request), progress_(progress), stop_(std::move(stop)) {}
+
+  base::Result<CaptureOutcome> run() {
+    JPROF_TRY(check(request_));
+    JPROF_TRY_ASSIGN(const std::string agent_file, find_agent_file(request_));
+    report(CapturePhase::kFinding);
+    JPROF_TRY_ASSIGN(jvm::Target target, jvm::find_one_jvm(request_.pid));
+    JPROF_TRY(stop_if_asked());
+    report(CapturePhase::kAttaching);
+    JPROF_TRY_ASSIGN(container::TargetRoot root,
+                     container::open_root(target.process, base::Deadline::after(kRootTimeout)));
+    JPROF_TRY_ASSIGN(inject::AgentLink link, connect(target, agent_file));
+    JPROF_TRY(stop_if_asked());
+    describe(target, link);
+    JPROF_TRY_ASSIGN(RecordingFile file,
+                     RecordingFile::create(request_.directory + '/' + kRecordingFile));
+    base::Result<RecorderResult> result = record_into(file, link, root);
+    link.socket.reset(); // the agent is free for the next session, before we render
+    base::Status kept = result ? judge(*result) : base::fail(result.error());
+    if (!kept) {
+      file.remove();
+      return base::fail(std::move(kept).error());
+    }
+    fill_outcome(*result, outcome_);
+    seal(file);
+    derive();
+    report(CapturePhase::kDone);
+    return std::move(outcome_);
+  }
+
+ private:
+  void report(CapturePhase phase) const {
+    if (progress_) {
+      CaptureProgress progress;
+      progress.phase = phase;
+      progress.elapsed = outcome_.duration;
+      progress.duration = request_.duration;
+      progress.samples = outcome_.samples;
+      progress_(progress);
+    }
+  }
+
+  base::Status stop_if_asked() const {
+    if (stop_.stop_requested()) {
+      return base::make_failure(ErrorCode::kInterrupted, "stopped before the recording began");
+    }
+    return {};
+  }
+
+  base::Result<inject::AgentLink> connect(const jvm::Target& target,
+                                          const std::string& agent_file) const {
+    inject::AgentOptions options;
+    options.agent_file = agent_file;
+    if (!request_.agent_volume.empty()) {
+      options.volume = inject::SharedVolume{request_.agent_volume, {}};
+    }
+    return inject::connect_agent(target, options);
+  }
+
+  void describe(const jvm::Target& target, const inject::AgentLink& link) {
+    outcome_.pid = target.pid();
+    outcome_.java_version = base::sanitize_utf8(link.hello.java_version);
+    outcome_.agent_version = base::sanitize_utf8(link.hello.agent_version);
+    outcome_.notes = link.skipped;
+    if (link.handed_over) {
+      outcome_.notes.push_back("an agent that was resident in the JVM (version " +
+                               outcome_.agent_version + ") took the session");
+    }
+    const std::string main_class = main_class_of(target);
+    info_.title = request_.title.empty()
+                      ? main_class + " (pid " + std::to_string(outcome_.pid) + ")"
+                      : request_.title;
+    info_.facts = request_.facts;
+    info_.facts.emplace_back("process", std::to_string(outcome_.pid) + " " + main_class);
+    info_.facts.emplace_back("JVM", outcome_.java_version);
+    info_.facts.emplace_back("agent", outcome_.agent_version);
+  }
+
+  base::Result<RecorderResult> record_into(RecordingFile& file, const inject::AgentLink& link,
+                                           const container::TargetRoot& root) {
+    symbols::Symbolizer symbolizer(
+        [&root](const std::string& path) { return root.open_regular(path); });
+    RecorderInput input;
+    input.socket = link.socket.get();
+    input.info = info_;
+    input.sink = [&file](std::string_view bytes) { return file.append(bytes); };
+    input.native.namer = [&symbolizer](std::uint64_t address, std::uint64_t when_ns) {
+      symbols::AddressName name = symbolizer.name(address, when_ns);
+      return NativeName{std::move(name.function), std::move(name.module),
+                        std::move(name.parameters), name.belongs_to_vm};
+    };
+    input.native.set_modules = [&symbolizer](const std::vector<wire::ModuleSlot>& modules) {
+      return symbolizer.set_modules(modules);
+    };
+    input.progress = progress_;
+    input.stop = stop_;
+    RecorderOptions options;
+    options.duration = request_.duration;
+    options.interval = request_.interval;
+    options.max_depth = request_.max_depth;
+    options.walker = walker_of(request_.walker).value();
+    base::Result<RecorderResult> result = record(input, options);
+    outcome_.notes.insert(outcome_.notes.end(), symbolizer.notes().begin(),
+                          symbolizer.notes().end());
+    return result;
+  }
+
+  // A capture without one sample is kept only where that is the truth about the whole of it.
+  static base::Status judge(const RecorderResult& result) {
+    if (result.samples > 0) {
+      return {};
+    }
+    if (result.sink_error) {
+      return base::fail(*result.sink_error);
+    }
+    if (result.interrupted) {
+      return base::make_failure(ErrorCode::kInterrupted, "stopped before the first sample");
+    }
+    if (result.jvm_gone) {
+      return base::make_failure(ErrorCode::kTargetGone, "the JVM ended before the first sample");
+    }
+    return {};
+  }
+
+  void seal(RecordingFile& file) {
+    report(CapturePhase::kSealing);
+    base::Status status = file.sync();
+    if (status) {
+      status = base::sync_directory(request_.directory);
+    }
+    if (!status) {
+      outcome_.file_errors.push_back(status.error());
+    }
+    outcome_.files.push_back({kRecordingFile, "jprof", file.bytes(), file.sha256_hex()});
+  }
+
+  // From the sealed file and nothing else: what is derived now is what convert gives later.
+  void derive() {
+    if (request_.formats.empty()) {
+      return;
+    }
+    report(CapturePhase::kRendering);
+    profile::ReadOptions options;
+    if (outcome_.samples > kMostTimedSamples) {
+      options.times = profile::SampleTimes::kMerge;
+      outcome_.notes.push_back("derived files hold no times: there are more than " +
+                               std::to_string(kMostTimedSamples) + " samples");
+    }
+    const std::string path = request_.directory + '/' + kRecordingFile;
+    base::Result<profile::Recording> recording = profile::read_recording_file(path, options);
+    if (!recording) {
+      outcome_.file_errors.push_back(std::move(recording).error());
+      return;
+    }
+    for (const std::string& ending : request_.formats) {
+      if (ending != "jprof") {
+        derive_one(recording->profile, ending);
+      }
+    }
+  }
+
+  void derive_one(const profile::Profile& profile, const std::string& ending) {
+    const std::string name = "profile." + ending;
+    if (std::ranges::any_of(outcome_.files,
+                            [&](const CapturedFile& file) { return file.name == name; })) {
+      return;
+    }
+    const auto format = formats::format_of(name).value(); // checked at the beginning
+    base::Result<std::string> bytes = formats::write_as(profile, format);
+    base::Status status =
+        bytes ? base::write_file_atomically(request_.directory + '/' + name, *bytes, 0600)
+              : base::fail(bytes.error());
+    if (!status) {
+      outcome_.file_errors.push_back(std::move(status).error());
+      return;
+    }
+    outcome_.files.push_back({name, ending, bytes->size(), base::sha256_hex(*bytes)});
+  }
+
+  const CaptureRequest& request_;
+  const ProgressCallback& progress_;
+  std::stop_token stop_;
+  profile::ProfileInfo info_;
+  CaptureOutcome outcome_;
+};
+
+} // namespace
+
+base::Result<CaptureOutcome> run_capture(const CaptureRequest& request,
+                                         const ProgressCallback& progress, std::stop_token stop) {
+  return Capture(request, progress, std::move(stop)).run();
+}
+
+} // namespace jprof::record

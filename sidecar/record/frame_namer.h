@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/profile/recording_writer.h"
+#include "sidecar/record/region_reader.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace jprof::record {
+
+// What a native address is called.
+struct NativeName {
+  std::string function;  // "JavaThread::run", "libfoo.so+0x1234"
+  std::string module;    // path as the JVM's mount namespace names it
+  std::string signature; // what was cut off the demangled name, "(int) const"
+  bool belongs_to_vm = false;
+};
+// Never fails: an unknown address has a name that says so. `when_ns` is the region's clock: a
+// module may be unloaded and its addresses reused.
+using NativeNamer = std::function<NativeName(std::uint64_t address, std::uint64_t when_ns)>;
+
+// "[not_walkable]" for an error frame's payload.
+std::string_view error_frame_label(std::uint64_t payload);
+// "java/lang/String" to "java.lang.String"; the address in the name of a hidden class, which
+// differs in every run, goes.
+std::string java_class_label(std::string_view internal_name);
+
+// Gives the frames of the region their names, once each, as frames of a recording. One thread at a
+// time.
+class FrameNamer {
+ public:
+  FrameNamer(const RegionReader& region, profile::RecordingWriter& writer, NativeNamer native);
+
+  // A damaged reference gives the stack of one "[damaged]" frame.
+  profile::StackId stack(const wire::SampleSlot& sample);
+  // Stacks and names of these generations will be overwritten.
+  void forget(std::uint32_t up_to_generation);
+  // Native modules have changed: addresses are named anew.
+  void forget_addresses() { native_frames_.clear(); }
+
+  // From now on a new stack keeps only `depth` frames (root side and leaf); 0 is no limit. For when
+  // memory runs short.
+  void limit_depth(std::size_t depth) { depth_limit_ = depth; }
+  std::uint64_t damaged_references() const { return damaged_references_; }
+
+ private:
+  profile::StackId read_stack(const wire::SampleSlot& sample);
+  profile::FrameId frame(const wire::SampleSlot& sample, wire::Frame frame, bool is_leaf);
+  profile::FrameId java_frame(const wire::SampleSlot& sample, wire::Frame frame);
+  profile::FrameId native_frame(const wire::SampleSlot& sample, wire::Frame frame, bool is_leaf);
+  profile::FrameId error_frame(std::string_view label);
+  profile::FrameId damaged_frame();
+  profile::StackId single(profile::FrameId frame);
+  profile::StackId keep(std::vector<profile::FrameId> root_first);
+
+  const RegionReader& region_;
+  profile::RecordingWriter& writer_;
+  NativeNamer native_;
+  // Keys: generation << 32 | offset; the kind of the frame apart.
+  std::unordered_map<std::uint64_t, profile::StackId> stacks_;
+  struct JavaKey {
+    std::uint64_t name;
+    wire::FrameKind kind;
+    friend bool operator==(const JavaKey&, const JavaKey&) = default;
+  };
+  struct JavaKeyHash {
+    std::size_t operator()(const JavaKey& key) const {
+      return (key.name * 16 + static_cast<std::size_t>(key.kind)) * 0x9e3779b97f4a7c15ULL;
+    }
+  };
+  std::unordered_map<JavaKey, profile::FrameId, JavaKeyHash> java_frames_;
+  std::unordered_map<std::uint64_t, profile::FrameId> native_frames_; // by address as looked up
+  std::size_t depth_limit_ = 0;
+  std::uint64_t damaged_references_ = 0;
+};
+
+} // namespace jprof::record

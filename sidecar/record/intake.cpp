@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/record/intake.h"
+
+#include <ctime>
+#include <utility>
+
+namespace jprof::record {
+namespace {
+
+constexpr std::size_t kShortDepth = 256;
+constexpr std::size_t kShortestDepth = 32;
+
+std::uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+profile::ThreadState state_of(std::uint8_t state) {
+  switch (static_cast<wire::ThreadState>(state)) {
+  case wire::ThreadState::kRunning:
+    return profile::ThreadState::kRunning;
+  case wire::ThreadState::kRunnable:
+    return profile::ThreadState::kRunnable;
+  case wire::ThreadState::kSleeping:
+    return profile::ThreadState::kSleeping;
+  case wire::ThreadState::kWaiting:
+    return profile::ThreadState::kWaiting;
+  case wire::ThreadState::kParked:
+    return profile::ThreadState::kParked;
+  case wire::ThreadState::kBlocked:
+    return profile::ThreadState::kBlocked;
+  case wire::ThreadState::kInNative:
+    return profile::ThreadState::kInNative;
+  case wire::ThreadState::kUnknown:
+    break;
+  }
+  return profile::ThreadState::kUnknown;
+}
+
+} // namespace
+
+Intake::Intake(RegionReader& region, profile::RecordingWriter& writer, NativeNamer native,
+               const IntakeLimits& limits)
+    : region_(region), writer_(writer), namer_(region, writer, std::move(native)),
+      threads_(region, writer), limits_(limits) {}
+
+bool Intake::full() const {
+  return dictionary_full_ || samples_ >= limits_.samples ||
+         writer_.bytes_written() >= limits_.recording_bytes;
+}
+
+base::Status Intake::drain(Reading reading) {
+  now_ns_ = monotonic_ns();
+  JPROF_TRY(region_.read_samples(reading, slots_));
+  for (const wire::SampleSlot& slot : slots_) {
+    JPROF_TRY(take(slot));
+  }
+  if (region_.drained_generation() > forgotten_generation_) {
+    forgotten_generation_ = region_.drained_generation();
+    namer_.forget(forgotten_generation_);
+  }
+  watch_memory();
+  return {};
+}
+
+base::Status Intake::take(const wire::SampleSlot& slot) {
+  const std::uint64_t start = region_.header().start_mono_ns;
+  std::uint64_t time = slot.time_ns;
+  if (time < start || time > now_ns_) {
+    ++damaged_times_; // both clocks are CLOCK_MONOTONIC of one machine
+    time = time < start ? start : now_ns_;
+  }
+  const profile::StackId stack = namer_.stack(slot);
+  const std::span<const profile::FrameId> frames = writer_.stack(stack);
+  ++samples_;
+  weight_ += slot.weight;
+  error_samples_ += is_error(stack) ? 1U : 0U;
+  if (!frames.empty()) {
+    hot_.add(frames.back(), slot.weight);
+  }
+  return writer_.add_sample({.time = std::chrono::nanoseconds(time > start ? time - start : 0),
+                             .thread = threads_.thread_of(slot),
+                             .stack = stack,
+                             .state = state_of(slot.state),
+                             .weight = slot.weight});
+}
+
+bool Intake::is_error(profile::StackId stack) {
+  const std::span<const profile::FrameId> frames = writer_.stack(stack);
+  return frames.empty() || writer_.frame(frames.back()).kind == profile::FrameKind::kError ||
+         writer_.frame(frames.front()).kind == profile::FrameKind::kError;
+}
+
+// The fixed order in which detail is lost (ARCHITECTURE.md): totals stay exact throughout.
+void Intake::watch_memory() {
+  const std::size_t used = writer_.dictionary_bytes();
+  const std::size_t limit = limits_.dictionary_bytes;
+  if (used > limit / 4 * 3) {
+    namer_.limit_depth(used > limit ? 2 : used > limit / 8 * 7 ? kShortestDepth : kShortDepth);
+    detail_was_cut_ = true;
+  }
+  dictionary_full_ = used > limit + limit / 2;
+}
+
+} // namespace jprof::record

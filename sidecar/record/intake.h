@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/profile/recording_writer.h"
+#include "sidecar/record/frame_namer.h"
+#include "sidecar/record/hot_methods.h"
+#include "sidecar/record/region_reader.h"
+#include "sidecar/record/thread_book.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace jprof::record {
+
+struct IntakeLimits {
+  std::size_t dictionary_bytes = 64U << 20;   // then new stacks keep less of their depth
+  std::uint64_t recording_bytes = 512U << 20; // then the capture ends
+  std::uint64_t samples = 30'000'000;         // then the capture ends
+};
+
+// Moves what is in the region into the recording: samples, with names and threads. One thread at a
+// time; reader and writer are the caller's and must outlive it.
+class Intake {
+ public:
+  Intake(RegionReader& region, profile::RecordingWriter& writer, NativeNamer native,
+         const IntakeLimits& limits);
+
+  // Reads and writes everything that is there now. An error of the region is kProtocol, one of the
+  // writer is the sink's.
+  base::Status drain(Reading reading);
+  // Rereads the table of threads.
+  void update_threads() { threads_.update(); }
+  void modules_changed() { namer_.forget_addresses(); }
+  // A limit is reached: nothing more should be recorded.
+  bool full() const;
+
+  const HotMethods& hot() const { return hot_; }
+  const ThreadBook& threads() const { return threads_; }
+  std::uint64_t samples() const { return samples_; }
+  std::uint64_t error_samples() const { return error_samples_; }
+  std::uint64_t weight() const { return weight_; }
+  std::uint64_t damaged_references() const { return namer_.damaged_references(); }
+  std::uint64_t damaged_times() const { return damaged_times_; }
+  bool detail_was_cut() const { return detail_was_cut_; }
+
+ private:
+  base::Status take(const wire::SampleSlot& slot);
+  void watch_memory();
+  // Ends in an error frame, at either end.
+  bool is_error(profile::StackId stack);
+
+  RegionReader& region_;
+  profile::RecordingWriter& writer_;
+  FrameNamer namer_;
+  ThreadBook threads_;
+  HotMethods hot_;
+  IntakeLimits limits_;
+  std::vector<wire::SampleSlot> slots_;
+  std::uint64_t now_ns_ = 0;
+  std::uint64_t samples_ = 0;
+  std::uint64_t error_samples_ = 0;
+  std::uint64_t weight_ = 0;
+  std::uint64_t damaged_times_ = 0;
+  std::uint32_t forgotten_generation_ = 0;
+  bool detail_was_cut_ = false;
+  bool dictionary_full_ = false;
+};
+
+} // namespace jprof::record

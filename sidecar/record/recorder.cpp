@@ -1,0 +1,441 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/record/recorder.h"
+
+#include "lib/base/random.h"
+#include "sidecar/inject/agent_link.h"
+#include "sidecar/record/control_channel.h"
+#include "sidecar/record/session_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <poll.h>
+#include <string>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace jprof::record {
+namespace {
+
+using base::ErrorCode;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+// A chunk is written at least so often: what a killed sidecar's file lacks.
+constexpr milliseconds kFlushPeriod{2000};
+constexpr milliseconds kTablesPeriod{1000};
+// The agent ends by itself at the duration; only if it does not is it told to.
+constexpr milliseconds kDeadlineGrace{300};
+// A ring that filled by this share since the last drain is read sooner.
+constexpr std::uint64_t kBusyShare = 4;
+constexpr milliseconds kBusyPeriod{25};
+constexpr int kMostMessages = 16;
+constexpr std::size_t kProgressMethods = 5;
+constexpr std::size_t kResultMethods = 10;
+
+// Wakes a poll(2) when a stop is requested from any thread.
+class StopWaker {
+ public:
+  explicit StopWaker(std::stop_token token)
+      : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        callback_(std::move(token), Wake{fd_.get()}) {}
+  int fd() const { return fd_.get(); }
+
+ private:
+  struct Wake {
+    int fd;
+    void operator()() const {
+      const std::uint64_t one = 1;
+      // A full counter is as good as one more.
+      [[maybe_unused]] const ssize_t wrote = ::write(fd, &one, sizeof(one));
+    }
+  };
+  base::UniqueFd fd_;
+  std::stop_callback<Wake> callback_;
+};
+
+// Due at once, then every `period` after it was last done.
+class Timer {
+ public:
+  explicit Timer(milliseconds period) : period_(period) {}
+  bool due(steady_clock::time_point now) {
+    if (now < next_) {
+      return false;
+    }
+    next_ = now + period_;
+    return true;
+  }
+
+ private:
+  milliseconds period_;
+  steady_clock::time_point next_{};
+};
+
+// The agent's clock, unless it is far from ours: then it is no clock.
+std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns) {
+  constexpr std::chrono::hours kMost{24};
+  const auto now = std::chrono::system_clock::now();
+  if (realtime_ns > std::uint64_t{1} << 62) {
+    return now;
+  }
+  const std::chrono::system_clock::time_point start(
+      nanoseconds(static_cast<std::int64_t>(realtime_ns)));
+  return start > now - kMost && start < now + kMost ? start : now;
+}
+
+base::Result<std::array<std::uint64_t, 2>> new_session_id() {
+  std::array<std::uint64_t, 2> id{};
+  JPROF_TRY(base::random_bytes(std::as_writable_bytes(std::span(id))));
+  return id;
+}
+
+base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
+                                               const RecorderOptions& options, int region,
+                                               const std::array<std::uint64_t, 2>& session) {
+  wire::StartMessage start{};
+  start.version = wire::kControlVersion;
+  start.engine = static_cast<std::uint32_t>(options.engine);
+  start.walker = static_cast<std::uint32_t>(options.walker);
+  start.max_depth = options.max_depth;
+  start.region_bytes = options.region_bytes;
+  std::ranges::copy(session, start.session);
+  start.interval_ns = static_cast<std::uint64_t>(options.interval.count());
+  start.duration_ns = static_cast<std::uint64_t>(options.duration.count());
+  start.linger_ns = static_cast<std::uint64_t>(options.linger.count());
+  start.max_overhead_permille = options.max_overhead_permille;
+  JPROF_TRY(send_start(input.socket, start, region));
+  JPROF_TRY_ASSIGN(const std::optional<AgentMessage> answer,
+                   receive_within(input.socket, options.start_timeout));
+  if (!answer) {
+    return base::make_failure(ErrorCode::kTimeout, "the agent did not answer the start in time",
+                              "the JVM may be stopped or starved of CPU: see jprof doctor");
+  }
+  if (const auto* failed = std::get_if<wire::FailedMessage>(&*answer)) {
+    return base::fail(inject::agent_error(*failed));
+  }
+  if (const auto* started = std::get_if<wire::StartedMessage>(&*answer)) {
+    return *started;
+  }
+  return base::make_failure(ErrorCode::kTargetGone, "the JVM ended before the recording began");
+}
+
+// The recording of one session, from the agent's Started to the end chunk.
+class Session {
+ public:
+  Session(const RecorderInput& input, const RecorderOptions& options, RegionReader& region,
+          const wire::StartedMessage& started)
+      : input_(input), options_(options), region_(region), waker_(input.stop),
+        begin_(steady_clock::now()), writer_(input.sink, opening_info()),
+        intake_(region_, writer_, input.native.namer, options.limits), flush_(kFlushPeriod),
+        tables_(kTablesPeriod) {
+    result_.started = started;
+  }
+
+  RecorderResult run() {
+    update_tables();
+    while (!ended_) {
+      drain_once(Reading::kLive);
+      report_progress();
+      decide_stop();
+      if (!ended_) {
+        wait();
+      }
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  profile::ProfileInfo opening_info() const {
+    const wire::RegionHeader& header = region_.header();
+    profile::ProfileInfo info = input_.info;
+    info.event = "cpu";
+    info.unit = profile::Unit::kNanoseconds;
+    info.engine = engine_name(header.engine);
+    info.walker = walker_name(header.walker);
+    info.interval = options_.interval;
+    info.start = plausible_start(header.start_realtime_ns);
+    info.has_times = true;
+    info.has_threads = true;
+    return info;
+  }
+
+  nanoseconds elapsed() const { return steady_clock::now() - begin_; }
+
+  void end_early(std::string reason) {
+    if (early_reason_.empty()) {
+      early_reason_ = std::move(reason);
+    }
+  }
+
+  void ask_to_stop() {
+    if (!stop_asked_) {
+      stop_asked_ = true;
+      stop_deadline_ = steady_clock::now() + options_.stop_timeout;
+      send_stop(input_.socket); // a hang-up shows at the next receive
+    }
+  }
+
+  // What the region or the sink refuses ends the session: nothing sane can follow.
+  void handle(const base::Status& status) {
+    if (status) {
+      return;
+    }
+    if (status.error().code == ErrorCode::kProtocol) {
+      end_early(status.error().message);
+    } else {
+      result_.sink_error = status.error();
+      end_early("the recording could not be written: " + status.error().message);
+    }
+    broken_ = ended_ = true;
+  }
+
+  void update_tables() {
+    intake_.update_threads();
+    if (input_.native.set_modules && input_.native.set_modules(region_.read_modules())) {
+      intake_.modules_changed();
+    }
+  }
+
+  void drain_once(Reading reading) {
+    handle(region_.refresh());
+    const auto now = steady_clock::now();
+    if (tables_.due(now) || reading == Reading::kFinal) {
+      update_tables();
+    }
+    const std::uint64_t before = region_.tail();
+    if (!broken_) {
+      handle(intake_.drain(reading));
+    }
+    if (broken_) {
+      return;
+    }
+    busy_ = (region_.tail() - before) > region_.ring_capacity() / kBusyShare;
+    send_drained(input_.socket, region_.tail(), region_.drained_generation());
+    if (flush_.due(now)) {
+      handle(writer_.flush());
+    }
+  }
+
+  void report_progress() {
+    if (!input_.progress || broken_) {
+      return;
+    }
+    CaptureProgress progress;
+    progress.phase = CapturePhase::kRecording;
+    progress.elapsed = std::min(elapsed(), options_.duration);
+    progress.duration = options_.duration;
+    progress.samples = intake_.samples();
+    progress.lost = region_.counter(wire::Counter::kOutcomeRingFull) +
+                    region_.counter(wire::Counter::kOutcomeNested);
+    progress.hottest = hottest(kProgressMethods);
+    input_.progress(progress);
+  }
+
+  std::vector<MethodShare> hottest(std::size_t most) const {
+    return intake_.hot().top(
+        most, [this](profile::FrameId id) { return writer_.string(writer_.frame(id).name); });
+  }
+
+  void decide_stop() {
+    if (stop_asked_ && steady_clock::now() > stop_deadline_) {
+      end_early("the agent did not answer the stop");
+      ended_ = true;
+      return;
+    }
+    if (input_.stop.stop_requested() && !stop_asked_) {
+      result_.interrupted = true;
+      ask_to_stop();
+    } else if (intake_.full() && !stop_asked_) {
+      end_early("the recording reached its size limit");
+      ask_to_stop();
+    } else if (elapsed() > options_.duration + kDeadlineGrace) {
+      ask_to_stop();
+    }
+  }
+
+  // Until the next drain is due, the agent says something, or a stop is asked for.
+  void wait() {
+    const milliseconds period = busy_ ? kBusyPeriod : options_.drain_period;
+    // Once asked, the waker stays readable: it must not turn the wait into a spin.
+    std::array<pollfd, 2> waits{
+        {{input_.socket, POLLIN, 0}, {stop_asked_ ? -1 : waker_.fd(), POLLIN, 0}}};
+    ::poll(waits.data(), waits.size(), static_cast<int>(period.count()));
+    hear_agent();
+  }
+
+  void hear_agent() {
+    for (int i = 0; i < kMostMessages; ++i) {
+      const base::Result<std::optional<AgentMessage>> message = receive(input_.socket);
+      if (!message) {
+        end_early(message.error().message);
+        ended_ = true;
+        return;
+      }
+      if (!*message) {
+        return;
+      }
+      if (std::holds_alternative<PeerGone>(**message)) {
+        result_.jvm_gone = true;
+        ended_ = true;
+        return;
+      }
+      if (const auto* stopped = std::get_if<wire::StoppedMessage>(&**message)) {
+        stopped_ = *stopped;
+        ended_ = true;
+        return;
+      }
+    }
+    // A sane agent sends one message in a session. More would keep us from sleeping.
+    end_early("the agent floods its control socket");
+    ended_ = true;
+  }
+
+  void finish() {
+    const bool clean = stopped_.has_value();
+    if (!broken_) {
+      drain_once(Reading::kFinal);
+    }
+    take_counters();
+    if (clean) {
+      result_.reason = static_cast<wire::StopReason>(stopped_->reason);
+      end_early(early_end(result_.reason));
+    } else if (result_.jvm_gone) {
+      result_.reason = wire::StopReason::kVmExit;
+      end_early("the JVM ended during the capture");
+    }
+    fill_result(clean);
+    profile::ProfileInfo& info = result_.info;
+    info = closing_info();
+    if (!result_.sink_error) {
+      if (const base::Status status = writer_.finish(info); !status) {
+        result_.sink_error = status.error();
+        info.partial = true;
+        info.partial_reason = "the recording could not be written: " + status.error().message;
+      }
+    }
+    result_.recording_bytes = writer_.bytes_written();
+  }
+
+  void take_counters() { std::ranges::copy(region_.header().counters, result_.counters); }
+
+  void fill_result(bool clean) {
+    result_.samples = intake_.samples();
+    result_.error_samples = intake_.error_samples();
+    result_.weight = intake_.weight();
+    result_.threads = result_.counter(wire::Counter::kThreadsArmed);
+    const std::uint64_t entered = result_.counter(wire::Counter::kEntered);
+    const std::uint64_t outcomes = sum_of_outcomes(result_);
+    result_.in_flight = entered > outcomes ? entered - outcomes : 0;
+    // After a clean stop the agent names those in flight itself; of a JVM that was killed only
+    // what had become a sample can be compared.
+    const std::uint64_t recorded = result_.counter(wire::Counter::kOutcomeStack) +
+                                   result_.counter(wire::Counter::kOutcomeError);
+    const bool sums = entered >= outcomes && (!clean || result_.in_flight == stopped_->in_flight);
+    const bool samples = clean ? recorded == result_.samples
+                               : recorded <= result_.samples + result_.in_flight &&
+                                     result_.samples <= recorded + result_.in_flight;
+    result_.accounted = !broken_ && sums && samples;
+    result_.hottest = hottest(kResultMethods);
+  }
+
+  profile::ProfileInfo closing_info() const {
+    profile::ProfileInfo info = opening_info();
+    const wire::RegionHeader& header = region_.header();
+    const std::uint64_t start = header.start_mono_ns;
+    const std::uint64_t stop = stopped_ ? stopped_->stop_mono_ns : header.heartbeat_mono_ns;
+    // A hostile clock must not give a duration longer than we have waited.
+    const auto most = static_cast<std::uint64_t>(elapsed().count());
+    info.duration =
+        nanoseconds(static_cast<std::int64_t>(stop > start ? std::min(stop - start, most) : most));
+    if (result_.samples > 0) {
+      info.interval_got = nanoseconds(static_cast<std::int64_t>(
+          std::min<std::uint64_t>(result_.weight / result_.samples, std::uint64_t{1} << 60)));
+    }
+    info.losses = losses_of(result_);
+    info.partial = !early_reason_.empty();
+    info.partial_reason = early_reason_;
+    add_facts(info);
+    return info;
+  }
+
+  void add_facts(profile::ProfileInfo& info) const {
+    const auto add = [&](const char* key, const std::string& value) {
+      info.facts.emplace_back(key, value);
+    };
+    add("signals", std::to_string(result_.counter(wire::Counter::kEntered)));
+    add("samples without a whole stack", std::to_string(result_.error_samples));
+    add("sums agree", result_.accounted ? "yes" : "no");
+    if (intake_.detail_was_cut()) {
+      add("detail", "stacks were cut to stay within the sidecar's memory");
+    }
+    if (const std::uint64_t damaged = intake_.damaged_references() + intake_.damaged_times();
+        damaged > 0) {
+      add("damaged entries", std::to_string(damaged));
+    }
+    if (const std::uint64_t blocked = intake_.threads().blocked(); blocked > 0) {
+      add("threads that block the signal", std::to_string(blocked));
+    }
+  }
+
+  const RecorderInput& input_;
+  const RecorderOptions& options_;
+  RegionReader& region_;
+  StopWaker waker_;
+  steady_clock::time_point begin_;
+  profile::RecordingWriter writer_;
+  Intake intake_;
+  Timer flush_;
+  Timer tables_;
+  RecorderResult result_;
+  std::optional<wire::StoppedMessage> stopped_;
+  std::string early_reason_;
+  steady_clock::time_point stop_deadline_{};
+  bool stop_asked_ = false;
+  bool busy_ = false;
+  bool broken_ = false; // region or sink
+  bool ended_ = false;
+};
+
+} // namespace
+
+std::string_view engine_name(std::uint32_t engine) {
+  switch (static_cast<wire::Engine>(engine)) {
+  case wire::Engine::kCpuTimer:
+    return "cpu-timer";
+  case wire::Engine::kPerfClock:
+    return "perf-clock";
+  case wire::Engine::kWallClock:
+    return "wall-clock";
+  }
+  return "unknown";
+}
+
+std::string_view walker_name(std::uint32_t walker) {
+  switch (static_cast<wire::Walker>(walker)) {
+  case wire::Walker::kVmStructs:
+    return "vmstructs";
+  case wire::Walker::kAsyncGetCallTrace:
+    return "asyncgetcalltrace";
+  case wire::Walker::kGetStackTrace:
+    return "getstacktrace";
+  case wire::Walker::kJmx:
+    return "jmx";
+  }
+  return "unknown";
+}
+
+base::Result<RecorderResult> record(const RecorderInput& input, const RecorderOptions& options) {
+  JPROF_TRY_ASSIGN(const auto session, new_session_id());
+  JPROF_TRY_ASSIGN(const base::UniqueFd region, make_region(options.region_bytes));
+  JPROF_TRY_ASSIGN(const wire::StartedMessage started,
+                   start_agent(input, options, region.get(), session));
+  JPROF_TRY_ASSIGN(RegionReader reader,
+                   RegionReader::open(region.get(), options.region_bytes, session));
+  return Session(input, options, reader, started).run();
+}
+
+} // namespace jprof::record

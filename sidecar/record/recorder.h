@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/profile/profile.h"
+#include "lib/profile/recording_writer.h"
+#include "lib/wire/control.h"
+#include "lib/wire/region.h"
+#include "sidecar/record/capture_job.h"
+#include "sidecar/record/intake.h"
+#include "sidecar/record/region.h"
+#include "sidecar/record/region_reader.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+namespace jprof::record {
+
+struct RecorderOptions {
+  std::chrono::nanoseconds duration{std::chrono::seconds(10)};
+  std::chrono::nanoseconds interval{std::chrono::milliseconds(10)};
+  // After a hang-up of ours the agent keeps the region so long, for a successor to adopt.
+  std::chrono::nanoseconds linger{std::chrono::seconds(120)};
+  wire::Engine engine = wire::Engine::kCpuTimer;
+  wire::Walker walker = wire::Walker::kVmStructs;
+  std::uint32_t max_depth = 2048;
+  std::uint32_t max_overhead_permille = 0;
+  std::uint64_t region_bytes = kDefaultRegionBytes;
+  IntakeLimits limits;
+  std::chrono::milliseconds drain_period{200};
+  std::chrono::milliseconds start_timeout{15000};
+  std::chrono::milliseconds stop_timeout{10000};
+};
+
+// Where native names come from; follows the table of modules.
+struct NativeSource {
+  NativeNamer namer;
+  // True if something changed: addresses must be named anew.
+  std::function<bool(const std::vector<wire::ModuleSlot>&)> set_modules;
+};
+
+// What the recorder is given. The socket is a connected agent's (inject::AgentLink), which waits
+// for its start message; it stays the caller's, and closing it afterwards frees the agent.
+struct RecorderInput {
+  int socket = -1;
+  profile::ProfileInfo info; // title, facts: the rest is filled in
+  profile::ByteSink sink;    // where profile.jprof goes
+  NativeSource native;
+  ProgressCallback progress; // may be empty
+  std::stop_token stop;
+};
+
+// What the region said at its end, and what was read of it.
+struct RecorderResult {
+  profile::ProfileInfo info; // as written into the recording
+  wire::StartedMessage started{};
+  std::uint64_t counters[wire::kMaxCounters] = {};
+  wire::StopReason reason = wire::StopReason::kNone;
+  std::uint64_t samples = 0;
+  std::uint64_t error_samples = 0;
+  std::uint64_t weight = 0;
+  std::uint64_t in_flight = 0; // signals entered whose outcome is unknown
+  bool accounted = false;      // entered = outcomes + in flight, and every sample was read
+  bool interrupted = false;    // by the stop token
+  bool jvm_gone = false;       // it hung up without a last word
+  // The sink's failure: the recording then ends with the last chunk that it took.
+  std::optional<base::Error> sink_error;
+  std::uint64_t threads = 0;
+  std::uint64_t recording_bytes = 0;
+  std::vector<MethodShare> hottest; // at most ten
+
+  std::uint64_t counter(wire::Counter counter) const {
+    return counters[static_cast<std::size_t>(counter)];
+  }
+};
+
+// Records one session on the calling thread: makes the region, starts the agent, drains at >= 4 Hz,
+// ends it by duration, stop token, agent or hang-up, and completes the recording. An Error means
+// that the session never began; all that ends it early is in the result (info.partial).
+base::Result<RecorderResult> record(const RecorderInput& input, const RecorderOptions& options);
+
+// The names that outputs use: "cpu-timer", "vmstructs".
+std::string_view engine_name(std::uint32_t engine);
+std::string_view walker_name(std::uint32_t walker);
+
+} // namespace jprof::record

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/digest.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace jprof::record {
+
+// A new file that grows by appending, with its digest. One thread at a time.
+class RecordingFile {
+ public:
+  // kAlreadyExists where there is one. Mode 0600: a profile names what a program does.
+  static base::Result<RecordingFile> create(const std::string& path);
+
+  // A short write (a full disk) leaves what fitted.
+  base::Status append(std::string_view bytes);
+  base::Status sync() const;
+  std::uint64_t bytes() const { return bytes_; }
+  std::string sha256_hex();
+  const std::string& path() const { return path_; }
+  void remove();
+
+ private:
+  RecordingFile(base::UniqueFd fd, std::string path)
+      : fd_(std::move(fd)), path_(std::move(path)),
+        digest_(std::make_unique<base::Sha256Stream>()) {}
+
+  base::UniqueFd fd_;
+  std::string path_;
+  std::unique_ptr<base::Sha256Stream> digest_;
+  std::uint64_t bytes_ = 0;
+};
+
+} // namespace jprof::record

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/profile/profile.h"
+#include "sidecar/record/recorder.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// What the region's counters mean to a reader of the profile.
+namespace jprof::record {
+
+// Outcomes that lost a sample or its time, by cause.
+std::vector<profile::Loss> losses_of(const RecorderResult& result);
+// Sum of all outcomes: what kEntered must be, apart from signals in flight.
+std::uint64_t sum_of_outcomes(const RecorderResult& result);
+// Why a capture ended early; empty where it ended as asked.
+std::string early_end(wire::StopReason reason);
+
+} // namespace jprof::record

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/record/thread_book.h"
+
+#include <string>
+#include <string_view>
+
+namespace jprof::record {
+namespace {
+
+// A hostile agent may invent a thread for every sample; beyond this they share one.
+constexpr std::size_t kMostThreads = 200'000;
+constexpr std::uint32_t kNoIncarnation = 0xffffffffU; // of a thread known by its samples only
+
+bool has_flag(std::uint16_t flags, wire::ThreadFlag flag) {
+  return (flags & static_cast<std::uint16_t>(flag)) != 0;
+}
+
+std::chrono::nanoseconds cpu_of(const wire::ThreadSlot& slot) {
+  const std::uint64_t from = slot.cpu_at_arm_ns;
+  const std::uint64_t to = slot.cpu_at_disarm_ns;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  return std::chrono::nanoseconds(to > from && to - from < kMost ? to - from : 0);
+}
+
+} // namespace
+
+ThreadBook::ThreadBook(const RegionReader& region, profile::RecordingWriter& writer)
+    : region_(region), writer_(writer) {}
+
+void ThreadBook::learn(const RegionReader::Thread& found) {
+  const wire::ThreadSlot& slot = found.slot;
+  const std::string_view name(slot.name, slot.name_bytes);
+  const profile::Thread thread{
+      .name = writer_.intern_string(name.empty() ? "thread " + std::to_string(slot.tid)
+                                                 : std::string(name)),
+      .tid = slot.tid,
+      .java_id = slot.java_id,
+      .cpu = cpu_of(slot)};
+  const Key key{found.index, slot.tid, slot.incarnation};
+  auto at = threads_.find(key);
+  if (at == threads_.end()) {
+    // Samples may have come before the slot could be read.
+    const auto early = threads_.find(Key{found.index, slot.tid, kNoIncarnation});
+    Entry entry{.id = early != threads_.end() ? early->second.id : writer_.add_thread(thread),
+                .thread = thread,
+                .flags = slot.flags};
+    if (early != threads_.end()) {
+      writer_.set_thread(entry.id, thread);
+      threads_.erase(early);
+    }
+    threads_.emplace(key, entry);
+    return;
+  }
+  Entry& entry = at->second;
+  entry.flags = slot.flags;
+  if (entry.thread.name != thread.name || entry.thread.java_id != thread.java_id ||
+      entry.thread.cpu != thread.cpu) {
+    entry.thread = thread;
+    writer_.set_thread(entry.id, thread);
+  }
+}
+
+void ThreadBook::update() {
+  for (const RegionReader::Thread& found : region_.read_threads()) {
+    if (threads_.size() < kMostThreads) {
+      learn(found);
+    }
+  }
+}
+
+profile::ThreadId ThreadBook::thread_of(const wire::SampleSlot& sample) {
+  // The last incarnation of that slot and tid: incarnations of one slot sort upwards.
+  const auto behind = threads_.upper_bound(Key{sample.thread, sample.tid, kNoIncarnation});
+  if (behind != threads_.begin()) {
+    const auto& [key, entry] = *std::prev(behind);
+    if (std::get<0>(key) == sample.thread && std::get<1>(key) == sample.tid) {
+      return entry.id;
+    }
+  }
+  const bool full = threads_.size() >= kMostThreads;
+  const Key key = full ? Key{kNoIncarnation, 0, kNoIncarnation}
+                       : Key{sample.thread, sample.tid, kNoIncarnation};
+  const auto [at, is_new] = threads_.try_emplace(key);
+  if (is_new) {
+    at->second.thread = {.name = writer_.intern_string(
+                             full ? "[too many threads]" : "thread " + std::to_string(sample.tid)),
+                         .tid = full ? 0 : sample.tid};
+    at->second.id = writer_.add_thread(at->second.thread);
+  }
+  return at->second.id;
+}
+
+std::chrono::nanoseconds ThreadBook::total_cpu() const {
+  std::chrono::nanoseconds sum{0};
+  for (const auto& [key, entry] : threads_) {
+    sum += entry.thread.cpu;
+  }
+  return sum;
+}
+
+std::uint64_t ThreadBook::blocked() const {
+  std::uint64_t count = 0;
+  for (const auto& [key, entry] : threads_) {
+    count += has_flag(entry.flags, wire::ThreadFlag::kSignalBlocked) ? 1U : 0U;
+  }
+  return count;
+}
+
+} // namespace jprof::record

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/profile/recording_writer.h"
+#include "sidecar/record/region_reader.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <tuple>
+
+namespace jprof::record {
+
+// Which thread of the profile a sample belongs to. The agent reuses a slot when its thread has
+// ended; slot, tid and incarnation together are a thread. One thread at a time.
+class ThreadBook {
+ public:
+  ThreadBook(const RegionReader& region, profile::RecordingWriter& writer);
+
+  // Reads the region's table anew: names, CPU times, new threads.
+  void update();
+  profile::ThreadId thread_of(const wire::SampleSlot& sample);
+
+  // CPU time of all threads between arming and disarming.
+  std::chrono::nanoseconds total_cpu() const;
+  std::uint64_t threads() const { return threads_.size(); }
+  std::uint64_t blocked() const; // threads that block the signal
+
+ private:
+  struct Entry {
+    profile::ThreadId id{};
+    profile::Thread thread;
+    std::uint16_t flags = 0;
+  };
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>; // slot, tid, incarnation
+
+  void learn(const RegionReader::Thread& found);
+
+  const RegionReader& region_;
+  profile::RecordingWriter& writer_;
+  std::map<Key, Entry> threads_;
+};
+
+} // namespace jprof::record

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/wire/region.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace jprof::symbols {
+
+// A module of the JVM as the agent described it: every word of it is foreign.
+struct Module {
+  std::uint64_t base = 0;
+  std::uint64_t end = 0;
+  std::uint64_t bias = 0; // address = link-time address + bias
+  std::uint64_t loaded_ns = 0;
+  std::uint64_t unloaded_ns = 0; // 0: still there
+  std::string path;              // as the JVM's mount namespace names it
+  std::string build_id;          // raw bytes, may be empty
+};
+
+// Opens a regular file of the JVM, safely, by the path that the JVM uses for it.
+using FileOpener = std::function<base::Result<base::UniqueFd>(const std::string& path)>;
+
+struct AddressName {
+  std::string function;   // "JavaThread::run", or "libjvm.so+0x8a1b20" where nothing names it
+  std::string parameters; // that were cut off: "(int) const"
+  std::string module;     // path; empty for an address in no module
+  bool belongs_to_vm = false;
+};
+
+// Names native addresses from the files they were loaded from: .symtab, .dynsym, a separate debug
+// file by build-id; else the start of the function by .eh_frame_hdr. Files are opened when a module
+// is first needed, so that a JVM that ends later keeps its names, and are used only if their
+// build-id is the one in memory. One thread at a time.
+class Symbolizer {
+ public:
+  explicit Symbolizer(FileOpener opener);
+  ~Symbolizer();
+  Symbolizer(const Symbolizer&) = delete;
+  Symbolizer& operator=(const Symbolizer&) = delete;
+
+  // Takes the present table; true if it differs from the last one.
+  bool set_modules(const std::vector<wire::ModuleSlot>& slots);
+  AddressName name(std::uint64_t address, std::uint64_t when_ns);
+
+  // One sentence for each module whose file could not be used.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Loaded;
+
+  const Module* find(std::uint64_t address, std::uint64_t when_ns) const;
+  Loaded& load(const Module& module);
+  std::unique_ptr<Loaded> open_files(const Module& module);
+  void note(const std::string& text);
+
+  FileOpener opener_;
+  std::vector<Module> modules_;
+  std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> loaded_; // key: path and build-id
+  std::vector<std::string> notes_;
+};
+
+} // namespace jprof::symbols
