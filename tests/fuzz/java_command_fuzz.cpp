@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// /proc/PID/cmdline and the option variables of /proc/PID/environ.
+#include "sidecar/jvm/java_command.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const jprof::jvm::JavaCommand command = jprof::jvm::parse_java_command(text);
+  jprof::jvm::JvmFlags flags;
+  jprof::jvm::apply_options(command.vm_options, flags);
+  jprof::jvm::apply_options(jprof::jvm::split_options(text), flags);
+  return 0;
+}

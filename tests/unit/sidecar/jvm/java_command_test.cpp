@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/jvm/java_command.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace jprof::jvm {
+namespace {
+
+std::string joined(std::initializer_list<const char*> words) {
+  std::string cmdline;
+  for (const char* word : words) {
+    cmdline += word;
+    cmdline.push_back('\0');
+  }
+  return cmdline;
+}
+
+TEST(JavaCommand, KnowsTheMainClass) {
+  const JavaCommand command = parse_java_command(
+      joined({"/usr/bin/java", "-Xmx1g", "-cp", "a.jar:b.jar", "com.acme.Main", "-Xrs", "x"}));
+
+  EXPECT_EQ(command.main, "com.acme.Main");
+  EXPECT_EQ(command.vm_options, (std::vector<std::string>{"-Xmx1g"})); // -Xrs is the program's
+}
+
+TEST(JavaCommand, KnowsJarsAndModules) {
+  EXPECT_EQ(parse_java_command(joined({"java", "-jar", "/app/shop.jar", "arg"})).main,
+            "/app/shop.jar");
+  EXPECT_EQ(parse_java_command(joined({"java", "-p", "mods", "-m", "m/com.acme.Main"})).main,
+            "m/com.acme.Main");
+  EXPECT_EQ(parse_java_command(joined({"java", "--module=m/Main"})).main, "m/Main");
+  EXPECT_EQ(parse_java_command(joined({"java", "--add-opens", "a/b=c", "Main"})).main, "Main");
+}
+
+TEST(JavaCommand, LooksPastALauncher) {
+  const JavaCommand loader = parse_java_command(joined(
+      {"/lib64/ld-linux-x86-64.so.2", "--library-path", "/lib", "/opt/jdk/bin/java", "Main"}));
+  const JavaCommand qemu = parse_java_command(
+      joined({"/usr/bin/qemu-aarch64", "-L", "/sys", "/opt/bin/java", "-Xrs", "Main"}));
+
+  EXPECT_EQ(loader.main, "Main");
+  EXPECT_EQ(qemu.main, "Main");
+  EXPECT_EQ(qemu.vm_options, (std::vector<std::string>{"-Xrs"}));
+}
+
+TEST(JavaCommand, OfAProgramThatEmbedsAJvmIsItsName) {
+  EXPECT_EQ(parse_java_command(joined({"/opt/app/server", "--port", "80"})).main, "server");
+}
+
+TEST(JavaCommand, OfNothingIsEmpty) {
+  EXPECT_EQ(parse_java_command("").main, "");
+  EXPECT_EQ(parse_java_command(joined({"java"})).main, "");
+  EXPECT_EQ(parse_java_command(joined({"java", "-jar"})).main, "");
+  EXPECT_EQ(parse_java_command(joined({"java", "-cp"})).main, "");
+  EXPECT_EQ(parse_java_command("java").main, ""); // cut: no NUL
+}
+
+TEST(JvmFlags, LastOneWins) {
+  JvmFlags flags;
+  apply_options({"-XX:+DisableAttachMechanism", "-XX:-EnableDynamicAgentLoading", "-Xrs"}, flags);
+  EXPECT_TRUE(flags.attach_disabled && flags.agents_disabled && flags.signals_reduced);
+
+  apply_options({"-XX:-DisableAttachMechanism", "-XX:+EnableDynamicAgentLoading",
+                 "-XX:-ReduceSignalUsage", "-XX:+StartAttachListener"},
+                flags);
+  EXPECT_FALSE(flags.attach_disabled || flags.agents_disabled || flags.signals_reduced);
+  EXPECT_TRUE(flags.agents_announced && flags.attach_listener_early);
+}
+
+TEST(JvmFlags, IgnoreWhatOnlyLooksLikeOne) {
+  JvmFlags flags;
+  apply_options(
+      {"-XX:", "-XX:+", "-XX:DisableAttachMechanism", "-Xrsx", "-D+DisableAttachMechanism"}, flags);
+
+  EXPECT_FALSE(flags.attach_disabled || flags.signals_reduced);
+}
+
+TEST(OptionVariable, IsSplitAsAJvmDoes) {
+  EXPECT_EQ(split_options(" -Xrs  '-Da=b c' -D\"x y\"=z\t-XX:+A\n"),
+            (std::vector<std::string>{"-Xrs", "-Da=b c", "-Dx y=z", "-XX:+A"}));
+  EXPECT_EQ(split_options("'unfinished quote"), (std::vector<std::string>{"unfinished quote"}));
+  EXPECT_TRUE(split_options("  ").empty());
+  EXPECT_EQ(split_options("''"), (std::vector<std::string>{""}));
+}
+
+} // namespace
+} // namespace jprof::jvm
