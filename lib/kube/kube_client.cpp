@@ -6,6 +6,7 @@
 #include "lib/http/raw_connection.h"
 #include "lib/kube/api_status.h"
 #include "lib/kube/credentials.h"
+#include "lib/kube/label_selector.h"
 
 #include <algorithm>
 #include <utility>
@@ -43,6 +44,8 @@ class HttpKubeClient final : public KubeClient {
   Result<Pod> get_pod(const std::string& namespace_name, const std::string& name) override;
   Result<std::vector<Pod>> list_pods(const std::string& namespace_name,
                                      const std::string& selector) override;
+  Result<std::string> selector_of(const std::string& namespace_name, const std::string& resource,
+                                  const std::string& name) override;
   Result<std::unique_ptr<ExecStream>> exec(const ExecTarget& target, int wake_fd) override;
   const ClusterAccess& access() const override { return access_; }
 
@@ -162,6 +165,20 @@ Result<std::vector<Pod>> HttpKubeClient::list_pods(const std::string& namespace_
     next = base::json_string(base::json_object(list, "metadata"), "continue");
   } while (!next.empty() && out.size() < kMostPods);
   return out;
+}
+
+Result<std::string> HttpKubeClient::selector_of(const std::string& namespace_name,
+                                                const std::string& resource,
+                                                const std::string& name) {
+  JPROF_TRY(check_name("namespace", namespace_name));
+  JPROF_TRY(check_name(resource, name));
+  const std::string group = resource == "jobs" ? "batch" : "apps";
+  JPROF_TRY_ASSIGN(const http::Url url, url_of("/apis/" + group + "/v1/namespaces/" +
+                                                   namespace_name + "/" + resource + "/" + name,
+                                               {}));
+  JPROF_TRY_ASSIGN(const Json object, get(url, {"get", resource + "." + group, namespace_name}));
+  const Json& selector = base::json_object(base::json_object(object, "spec"), "selector");
+  return selector_text(selector);
 }
 
 Result<http::WebSocketOpening> HttpKubeClient::open_once(const http::Url& url, int wake_fd) {

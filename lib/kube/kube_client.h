@@ -33,6 +33,11 @@ class KubeClient {
   // Pods that match a label selector ("" matches all): verb list on pods.
   virtual base::Result<std::vector<Pod>> list_pods(const std::string& namespace_name,
                                                    const std::string& selector) = 0;
+  // The label selector of a workload ("deployments", "statefulsets", "daemonsets", "replicasets" of
+  // apps/v1, "jobs" of batch/v1) as text for list_pods: verb get on that resource.
+  virtual base::Result<std::string> selector_of(const std::string& namespace_name,
+                                                const std::string& resource,
+                                                const std::string& name) = 0;
   // Runs a command with stdin: verbs get (Kubernetes < 1.35) and create on pods/exec. `wake_fd`
   // readable gives up with kInterrupted.
   virtual base::Result<std::unique_ptr<ExecStream>> exec(const ExecTarget& target, int wake_fd) = 0;

@@ -4,6 +4,9 @@
 
 namespace jprof::plugin {
 
-void add_commands([[maybe_unused]] cli::Program& program) {}
+void add_commands(cli::Program& program) {
+  add_record(program);
+  program.set_default_command("record");
+}
 
 } // namespace jprof::plugin

@@ -7,6 +7,8 @@
 // One file per command; each adds itself to the program with its options and its handler.
 namespace jprof::plugin {
 
+void add_record(cli::Program& program);
+
 void add_commands(cli::Program& program);
 
 } // namespace jprof::plugin

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/capture/capture_run.h"
+
+#include <poll.h>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+const std::string& id_of(const control::Request& request) {
+  return request.kind == control::RequestKind::kRecord ? request.record.id : request.fetch.id;
+}
+
+// What a new connection may mend: the network and a server that restarts, not an answer.
+bool is_passing(const base::Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
+}
+
+} // namespace
+
+class CaptureRun::Handler final : public SessionHandler {
+ public:
+  Handler(CaptureRun& run, ReceivedFiles& files) : run_(run), files_(files) {}
+
+  void on_progress(const control::Progress& progress) override {
+    run_.accepted_ = true;
+    run_.moved_ = true;
+    run_.on_progress_(progress);
+  }
+  base::Status on_result(const control::ResultMessage& result) override {
+    run_.accepted_ = true;
+    run_.moved_ = true;
+    return files_.begin(result);
+  }
+  base::Status on_chunk(const control::Chunk& chunk) override { return files_.add(chunk); }
+  base::Status on_end() override { return files_.finish(); }
+
+ private:
+  CaptureRun& run_;
+  ReceivedFiles& files_;
+};
+
+CaptureRun::CaptureRun(ChannelFactory open, const Interrupt& interrupt,
+                       ProgressCallback on_progress, Options options)
+    : open_(std::move(open)), interrupt_(interrupt), on_progress_(std::move(on_progress)),
+      options_(std::move(options)) {}
+
+Result<control::ResultMessage> CaptureRun::attempt(const control::Request& request,
+                                                   ReceivedFiles& files) {
+  moved_ = false;
+  const int seen = interrupt_.count();
+  if (seen > 1 || (seen > 0 && !accepted_)) {
+    lost_ = false;
+    return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
+  }
+  lost_ = true; // until there is a conversation
+  JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel, open_(interrupt_.wake_fd(seen)));
+  Session session(std::move(channel), interrupt_, seen);
+  if (base::Status opened = session.open(); !opened) {
+    lost_ = session.lost();
+    return base::fail(std::move(opened).error());
+  }
+  control::Request now = request;
+  if (files.started()) {
+    now.kind = control::RequestKind::kFetch;
+    now.fetch = files.resume_request(id_of(request));
+  }
+  Handler handler(*this, files);
+  Result<control::ResultMessage> result = session.run(now, handler);
+  lost_ = session.lost();
+  // A refusal that names the capture means that it is there.
+  if (!result && session.refusal() && session.refusal()->id == id_of(request)) {
+    accepted_ = true;
+  }
+  return result;
+}
+
+bool CaptureRun::pause(std::chrono::milliseconds delay) const {
+  // After a first interrupt its descriptor stays readable: the second one counts from then on.
+  pollfd wanted{interrupt_.wake_fd(interrupt_.count()), POLLIN, 0};
+  return ::poll(&wanted, 1, static_cast<int>(delay.count())) <= 0 && interrupt_.count() < 2;
+}
+
+base::Error CaptureRun::with_hint(base::Error error) const {
+  if (accepted_ && !options_.fetch_hint.empty()) {
+    error.cure = "the capture is kept in the pod: " + options_.fetch_hint + " " + capture_id_;
+  }
+  return error;
+}
+
+Result<control::ResultMessage> CaptureRun::run(const control::Request& request,
+                                               ReceivedFiles& files) {
+  capture_id_ = id_of(request);
+  int failures = 0;
+  auto delay = options_.first_delay;
+  for (;;) {
+    Result<control::ResultMessage> result = attempt(request, files);
+    if (result) {
+      return result;
+    }
+    if (moved_) {
+      failures = 0;
+      delay = options_.first_delay;
+    }
+    // Before the sidecar ever heard of the capture nothing is lost by telling the user at once.
+    const bool again =
+        accepted_ && lost_ && is_passing(result.error()) && failures++ < options_.reconnects;
+    if (!again || !pause(delay)) {
+      return base::fail(with_hint(std::move(result).error()));
+    }
+    delay *= 2;
+  }
+}
+
+} // namespace jprof::plugin

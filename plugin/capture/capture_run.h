@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/control/reply.h"
+#include "lib/control/request.h"
+#include "plugin/capture/received_files.h"
+#include "plugin/session/byte_channel.h"
+#include "plugin/session/session.h"
+#include "plugin/terminal/interrupt.h"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace jprof::plugin {
+
+// Opens one more `/jprof session` in the pod; a readable `wake_fd` gives up with kInterrupted.
+using ChannelFactory = std::function<base::Result<std::unique_ptr<ByteChannel>>(int wake_fd)>;
+using ProgressCallback = std::function<void(const control::Progress&)>;
+
+// One capture of one pod, from the request to verified files, over as many connections as it takes:
+// a record request repeated with its id is the same capture, and files go on where they stopped.
+// One thread at a time.
+class CaptureRun {
+ public:
+  struct Options {
+    int reconnects = 6;                         // in a row without any progress
+    std::chrono::milliseconds first_delay{500}; // doubled each time
+    std::string fetch_hint; // "kubectl jprof fetch pod/x": where the capture can be had later
+  };
+
+  CaptureRun(ChannelFactory open, const Interrupt& interrupt, ProgressCallback on_progress,
+             Options options);
+
+  // `request` is a record or fetch request. A result with exit code 6 or 7 is a result.
+  base::Result<control::ResultMessage> run(const control::Request& request, ReceivedFiles& files);
+
+ private:
+  class Handler;
+  base::Result<control::ResultMessage> attempt(const control::Request& request,
+                                               ReceivedFiles& files);
+  // False: interrupted meanwhile.
+  bool pause(std::chrono::milliseconds delay) const;
+  base::Error with_hint(base::Error error) const;
+
+  ChannelFactory open_;
+  const Interrupt& interrupt_;
+  ProgressCallback on_progress_;
+  Options options_;
+  std::string capture_id_;
+  bool accepted_ = false; // the sidecar knows of the capture
+  bool lost_ = false;     // the last attempt ended by its connection
+  bool moved_ = false;    // the last attempt brought something
+};
+
+} // namespace jprof::plugin

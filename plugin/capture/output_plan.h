@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jprof::plugin {
+
+// A file that the user gets.
+struct Output {
+  std::string format; // "html", "collapsed", ...: what the sidecar is asked for
+  std::string path;   // empty: default_path
+  // Fetched because a store gets every file of a capture; kept only if that fails.
+  bool for_store_only = false;
+};
+
+// The `-o FILE`s of a command; none of them is one HTML page. kUsage for an ending that names no
+// format, for a bare word (`-o json`) and for two files of one format.
+base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& files);
+
+// The directory of each path can take files, so that a typo does not cost a capture. kUsage.
+base::Status check_places(const std::vector<Output>& outputs);
+
+// "jprof-<pod>-<time>.<format>" in the working directory. Nothing of it comes from the pod but its
+// name, which Kubernetes restricts and of which other bytes become '-'.
+std::string default_path(std::string_view pod, std::chrono::system_clock::time_point time,
+                         std::string_view format);
+
+// For one of several pods: "out.html" becomes "out-<pod>.html".
+std::string path_for_pod(const std::string& path, std::string_view format, std::string_view pod);
+
+// The format of a file that a sidecar names, by its ending; empty where there is none of ours.
+std::string format_of(std::string_view name);
+
+} // namespace jprof::plugin

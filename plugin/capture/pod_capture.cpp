@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/capture/pod_capture.h"
+
+#include "lib/base/encoding.h"
+#include "plugin/capture/delivery.h"
+#include "plugin/capture/received_files.h"
+#include "plugin/session/exec_channel.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+ChannelFactory session_in(kube::KubeClient& client, const PodCapture& capture) {
+  return [&client, &capture](int wake_fd) -> Result<std::unique_ptr<ByteChannel>> {
+    // Always exactly these words, so that an admission policy can allow just them.
+    JPROF_TRY_ASSIGN(std::unique_ptr<kube::ExecStream> stream,
+                     client.exec({.namespace_name = capture.pod.namespace_name,
+                                  .pod = capture.pod.name,
+                                  .container = capture.sidecar,
+                                  .command = {"/jprof", "session"}},
+                                 wake_fd));
+    return std::unique_ptr<ByteChannel>(std::make_unique<ExecChannel>(std::move(stream)));
+  };
+}
+
+std::string fetch_hint(const PodCapture& capture) {
+  return "kubectl jprof fetch -n " + capture.pod.namespace_name + " " + capture.pod.name;
+}
+
+const Output* output_of(const PodCapture& capture, const std::string& format) {
+  const auto found =
+      std::find_if(capture.outputs.begin(), capture.outputs.end(),
+                   [&format](const Output& output) { return output.format == format; });
+  return found == capture.outputs.end() ? nullptr : &*found;
+}
+
+// Gives the wanted files their names. One that fails does not keep the others from theirs.
+void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& report) {
+  for (ReceivedFiles::File& file : received.files()) {
+    const Output* output = output_of(capture, file.format);
+    const bool wanted = output != nullptr && !output->for_store_only;
+    if (!wanted && !report.stored.empty()) {
+      continue;
+    }
+    const auto replace = capture.replace && wanted ? base::Replace::kAllow : base::Replace::kRefuse;
+    Result<std::string> path = file.pending.commit(replace);
+    if (path) {
+      report.files.push_back({std::move(*path), file.format, file.bytes});
+    } else if (!report.error) {
+      report.error = std::move(path).error();
+    }
+  }
+}
+
+// A result that says it is not whole is one with an error.
+void read_result(const control::ResultMessage& result, PodReport& report) {
+  report.id = result.id.empty() ? report.id : result.id;
+  report.manifest = result.manifest;
+  if (result.exit_code != 0) {
+    ErrorCode code = base::code_from_word(result.reason);
+    if (base::exit_code(code) != result.exit_code) {
+      code = result.exit_code == 6 ? ErrorCode::kPartialCapture : ErrorCode::kNotStored;
+    }
+    report.error = base::make_error(code, result.message, result.cure);
+  }
+}
+
+} // namespace
+
+int PodReport::exit_code() const {
+  return error ? base::exit_code(error->code) : 0;
+}
+
+base::Json PodReport::to_json() const {
+  base::Json out = {{"ok", !error}, {"exitCode", exit_code()}};
+  if (error) {
+    out["reason"] = base::reason_word(error->code);
+    out["message"] = error->message;
+    if (!error->cure.empty()) {
+      out["cure"] = error->cure;
+    }
+  }
+  out["namespace"] = namespace_name;
+  out["pod"] = pod;
+  if (!container.empty()) {
+    out["container"] = container;
+  }
+  out["id"] = id;
+  base::Json& list = out["files"] = base::Json::array();
+  for (const WrittenFile& file : files) {
+    list.push_back({{"path", file.path}, {"format", file.format}, {"bytes", file.bytes}});
+  }
+  if (!stored.empty()) {
+    out["stored"] = stored;
+  }
+  if (!manifest.empty()) {
+    out["manifest"] = manifest;
+  }
+  return out;
+}
+
+PodReport refused_report(const kube::Pod& pod, base::Error error) {
+  PodReport report;
+  report.pod = pod.name;
+  report.namespace_name = pod.namespace_name;
+  report.error = std::move(error);
+  return report;
+}
+
+PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
+                          const Interrupt& interrupt, const ProgressCallback& on_progress) {
+  PodReport report;
+  report.pod = capture.pod.name;
+  report.namespace_name = capture.pod.namespace_name;
+  report.container = capture.request.record.pod.container;
+  report.id = capture.request.kind == control::RequestKind::kRecord ? capture.request.record.id
+                                                                    : capture.request.fetch.id;
+  ReceivedFiles received([&capture](const std::string& format) {
+    const Output* output = output_of(capture, format);
+    return output == nullptr ? std::string() : output->path;
+  });
+  CaptureRun run(session_in(client, capture), interrupt, on_progress,
+                 {.fetch_hint = fetch_hint(capture)});
+  const Result<control::ResultMessage> result = run.run(capture.request, received);
+  if (!result) {
+    report.error = result.error();
+    return report;
+  }
+  read_result(*result, report);
+  if (!capture.store_url.empty()) {
+    Result<std::string> stored =
+        store_capture(capture.store_url, result->manifest, received.files());
+    if (stored) {
+      report.stored = std::move(*stored);
+    } else {
+      base::Error error = std::move(stored).error();
+      // Whatever the store said: the capture is here, and not there.
+      error.code = ErrorCode::kNotStored;
+      report.error = std::move(error).with_context("captured, but not stored");
+    }
+  }
+  keep_files(capture, received, report);
+  return report;
+}
+
+int worst_exit_code(const std::vector<PodReport>& reports) {
+  // From bad to worse: kept, kept but not stored, try later, and so on to nothing at all.
+  static constexpr int kOrder[] = {0, 6, 7, 9, 8, 3, 5, 4, 2, 130, 70};
+  const auto rank = [](int code) {
+    return std::find(std::begin(kOrder), std::end(kOrder), code) - std::begin(kOrder);
+  };
+  int worst = 0;
+  for (const PodReport& report : reports) {
+    if (rank(report.exit_code()) > rank(worst)) {
+      worst = report.exit_code();
+    }
+  }
+  return worst;
+}
+
+} // namespace jprof::plugin

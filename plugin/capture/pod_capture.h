@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/json.h"
+#include "lib/base/result.h"
+#include "lib/capture/manifest.h"
+#include "lib/control/reply.h"
+#include "lib/control/request.h"
+#include "lib/kube/kube_client.h"
+#include "lib/kube/pod.h"
+#include "plugin/capture/capture_run.h"
+#include "plugin/capture/output_plan.h"
+#include "plugin/terminal/interrupt.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jprof::plugin {
+
+// One pod, one capture: what is asked, and where its files go.
+struct PodCapture {
+  kube::Pod pod;
+  std::string sidecar; // container in which the session runs
+  control::Request request;
+  std::vector<Output> outputs; // with paths
+  bool replace = false;        // paths were named by the user, so existing files give way
+  std::string store_url;       // empty: none
+};
+
+struct WrittenFile {
+  std::string path;
+  std::string format;
+  std::uint64_t bytes = 0;
+};
+
+// What came of it. `error` with code kInterrupted, kBusy and so on, or nothing; a partial or
+// unstored capture has both files and an error (exit codes 6 and 7).
+struct PodReport {
+  std::string pod;
+  std::string namespace_name;
+  std::string container;
+  std::string id;
+  std::optional<base::Error> error;
+  std::vector<WrittenFile> files;
+  std::string stored; // where in the store
+  base::Json manifest = base::Json::object();
+
+  int exit_code() const;
+  base::Json to_json() const;
+};
+
+// Of a pod in which no capture could be begun.
+PodReport refused_report(const kube::Pod& pod, base::Error error);
+
+// Runs it to its end on the calling thread.
+PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
+                          const Interrupt& interrupt, const ProgressCallback& on_progress);
+
+// Several reports are as bad as the worst of them.
+int worst_exit_code(const std::vector<PodReport>& reports);
+
+} // namespace jprof::plugin

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/capture/received_files.h"
+
+#include "lib/base/json.h"
+#include "plugin/capture/output_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+
+// The manifest's word for a file's format, else what its ending says.
+std::string format_in(const control::ResultMessage& result, const std::string& name) {
+  for (const base::Json& file : base::json_array(result.manifest, "files")) {
+    const std::string format = base::json_string(file, "format");
+    if (base::json_string(file, "name") == name && !format.empty()) {
+      return format;
+    }
+  }
+  return format_of(name);
+}
+
+} // namespace
+
+base::Status ReceivedFiles::adopt(const control::ResultFile& file, const std::string& format) {
+  const auto known = std::find_if(files_.begin(), files_.end(),
+                                  [&file](const File& one) { return one.name == file.name; });
+  if (known != files_.end()) {
+    if (known->sha256 != file.sha256 || known->bytes != file.bytes ||
+        file.offset > known->pending.size_bytes()) {
+      return base::make_failure(ErrorCode::kProtocol,
+                                file.name + " changed while it was being fetched");
+    }
+    JPROF_TRY(known->pending.truncate(file.offset));
+    order_.push_back(static_cast<std::size_t>(known - files_.begin()));
+    return {};
+  }
+  const std::string path = placement_(format);
+  if (path.empty() || file.offset != 0) {
+    return base::make_failure(ErrorCode::kProtocol,
+                              "the sidecar sends " + file.name + ", which was not asked for");
+  }
+  JPROF_TRY_ASSIGN(PendingFile pending, PendingFile::create(path));
+  order_.push_back(files_.size());
+  files_.push_back({file.name, format, file.sha256, file.bytes, std::move(pending)});
+  return {};
+}
+
+// Feeds the check what an earlier connection brought.
+base::Status ReceivedFiles::replay(std::size_t index, std::uint64_t offset) {
+  const PendingFile& pending = files_[order_[index]].pending;
+  std::array<std::byte, 64 * 1024> buffer{};
+  for (std::uint64_t at = 0; at < offset;) {
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), offset - at));
+    const std::span<std::byte> piece = std::span(buffer).first(count);
+    JPROF_TRY(base::pread_exact(pending.fd(), piece, at, pending.path()));
+    JPROF_TRY(check_->resume(index, {reinterpret_cast<const char*>(piece.data()), count}));
+    at += count;
+  }
+  return {};
+}
+
+base::Status ReceivedFiles::begin(const control::ResultMessage& result) {
+  order_.clear();
+  check_ = std::make_unique<control::FileCheck>(result.files);
+  for (std::size_t i = 0; i < result.files.size(); ++i) {
+    const control::ResultFile& file = result.files[i];
+    JPROF_TRY(adopt(file, format_in(result, file.name)));
+    JPROF_TRY(replay(i, file.offset));
+  }
+  started_ = true;
+  return {};
+}
+
+base::Status ReceivedFiles::add(const control::Chunk& chunk) {
+  JPROF_TRY(check_->accept(chunk));
+  return files_[order_[chunk.file]].pending.append(chunk.data);
+}
+
+base::Status ReceivedFiles::finish() {
+  return check_->finish();
+}
+
+control::FetchRequest ReceivedFiles::resume_request(const std::string& id) const {
+  control::FetchRequest out;
+  out.id = id;
+  for (const File& file : files_) {
+    out.names.push_back(file.name);
+    out.offsets.push_back(file.pending.size_bytes());
+  }
+  return out;
+}
+
+} // namespace jprof::plugin

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/control/file_check.h"
+#include "lib/control/frame.h"
+#include "lib/control/reply.h"
+#include "lib/control/request.h"
+#include "plugin/capture/pending_file.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jprof::plugin {
+
+// The files of one capture as they arrive, over as many connections as it takes: what has arrived
+// stays, and resume_request() asks for the rest. The place of each file is chosen by its format,
+// never by the name that the sidecar gave. One thread at a time.
+class ReceivedFiles {
+ public:
+  // Where a file of this format goes; an empty path refuses it.
+  using Placement = std::function<std::string(const std::string& format)>;
+
+  struct File {
+    std::string name; // the sidecar's, plain and safe
+    std::string format;
+    std::string sha256; // hexadecimal, verified when complete
+    std::uint64_t bytes = 0;
+    PendingFile pending;
+  };
+
+  explicit ReceivedFiles(Placement placement) : placement_(std::move(placement)) {}
+
+  // A result begins (again). kProtocol where it contradicts what came before.
+  base::Status begin(const control::ResultMessage& result);
+  base::Status add(const control::Chunk& chunk);
+  // All files of the result are here and verified.
+  base::Status finish();
+
+  // Something has arrived already: a new connection can go on from there.
+  bool started() const { return started_; }
+  control::FetchRequest resume_request(const std::string& id) const;
+
+  std::vector<File>& files() { return files_; }
+
+ private:
+  base::Status adopt(const control::ResultFile& file, const std::string& format);
+  base::Status replay(std::size_t index, std::uint64_t offset);
+
+  Placement placement_;
+  std::vector<File> files_;
+  std::vector<std::size_t> order_; // the current result's file index -> files_
+  std::unique_ptr<control::FileCheck> check_;
+  bool started_ = false;
+};
+
+} // namespace jprof::plugin

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/cli/program.h"
+#include "lib/kube/cluster_access.h"
+#include "lib/kube/kube_client.h"
+
+#include <memory>
+
+namespace jprof::plugin {
+
+// kubectl's global flags, which a plugin must bring itself: adds them to a command. `options` must
+// live as long as the command.
+void add_cluster_options(CLI::App& command, kube::AccessOptions& options);
+
+// A client for what the flags, the kubeconfig or the pod's service account say.
+base::Result<std::unique_ptr<kube::KubeClient>> connect(const kube::AccessOptions& options);
+
+} // namespace jprof::plugin

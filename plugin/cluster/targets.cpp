@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/cluster/targets.h"
+
+#include "lib/base/digest.h"
+#include "lib/base/encoding.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+struct Spelling {
+  std::string_view word;
+  std::string_view resource;
+};
+
+constexpr std::array<Spelling, 18> kSpellings{{{"pod", "pods"},
+                                               {"pods", "pods"},
+                                               {"po", "pods"},
+                                               {"deploy", "deployments"},
+                                               {"deployment", "deployments"},
+                                               {"deployments", "deployments"},
+                                               {"sts", "statefulsets"},
+                                               {"statefulset", "statefulsets"},
+                                               {"statefulsets", "statefulsets"},
+                                               {"ds", "daemonsets"},
+                                               {"daemonset", "daemonsets"},
+                                               {"daemonsets", "daemonsets"},
+                                               {"rs", "replicasets"},
+                                               {"replicaset", "replicasets"},
+                                               {"replicasets", "replicasets"},
+                                               {"job", "jobs"},
+                                               {"jobs", "jobs"},
+                                               {"deployments.apps", "deployments"}}};
+
+bool can_be_profiled(const kube::Pod& pod) {
+  return pod.phase == "Running" && !pod.terminating && pod.os != "windows";
+}
+
+// The K of N that this seed takes; a retry of the same scheduled run takes the same.
+void choose(std::vector<kube::Pod>& pods, std::size_t most, const std::string& seed) {
+  const auto rank = [&seed](const kube::Pod& pod) {
+    // A pod with the sidecar first, then by chance.
+    return std::make_pair(!kube::find_sidecar(pod).has_value(),
+                          base::sha256_hex(seed + "\n" + pod.uid));
+  };
+  std::sort(pods.begin(), pods.end(),
+            [&rank](const kube::Pod& a, const kube::Pod& b) { return rank(a) < rank(b); });
+  if (pods.size() > most) {
+    pods.erase(pods.begin() + static_cast<std::ptrdiff_t>(most), pods.end());
+  }
+}
+
+} // namespace
+
+Result<TargetName> parse_target_name(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) {
+    return TargetName{"pods", std::string(text)};
+  }
+  const std::string_view type = text.substr(0, slash);
+  for (const Spelling& spelling : kSpellings) {
+    if (spelling.word == type) {
+      return TargetName{std::string(spelling.resource), std::string(text.substr(slash + 1))};
+    }
+  }
+  return base::make_failure(ErrorCode::kUsage, "cannot profile a " + base::printable(type),
+                            "POD, pod/NAME, deploy/NAME, sts/NAME, ds/NAME, rs/NAME, job/NAME, or "
+                            "-l SELECTOR");
+}
+
+Result<Targets> find_targets(kube::KubeClient& client, const TargetChoice& choice) {
+  const std::string& space = client.access().namespace_name;
+  std::string selector = choice.selector;
+  std::string shown = "-l " + base::printable(choice.selector);
+  if (!choice.target.empty()) {
+    JPROF_TRY_ASSIGN(const TargetName name, parse_target_name(choice.target));
+    if (name.kind == "pods") {
+      JPROF_TRY_ASSIGN(kube::Pod pod, client.get_pod(space, name.name));
+      JPROF_TRY(kube::check_pod(pod));
+      return Targets{{std::move(pod)}, 1};
+    }
+    JPROF_TRY_ASSIGN(selector, client.selector_of(space, name.kind, name.name));
+    shown = base::printable(choice.target);
+  }
+  JPROF_TRY_ASSIGN(std::vector<kube::Pod> pods, client.list_pods(space, selector));
+  const std::size_t all = pods.size();
+  std::erase_if(pods, [](const kube::Pod& pod) { return !can_be_profiled(pod); });
+  if (pods.empty()) {
+    return base::make_failure(
+        ErrorCode::kTargetNotFound, "no running pod of " + shown + " in namespace " + space,
+        all == 0 ? "nothing matches; is it the right namespace (-n)?"
+                 : std::to_string(all) + " match, but none of them is running");
+  }
+  Targets out;
+  out.matching = pods.size();
+  choose(pods, choice.max_pods, choice.seed);
+  out.pods = std::move(pods);
+  return out;
+}
+
+} // namespace jprof::plugin

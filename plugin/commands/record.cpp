@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/duration.h"
+#include "lib/base/encoding.h"
+#include "lib/base/timestamp.h"
+#include "lib/base/ulid.h"
+#include "lib/capture/capture_id.h"
+#include "plugin/capture/delivery.h"
+#include "plugin/capture/output_plan.h"
+#include "plugin/capture/schedule.h"
+#include "plugin/cluster/cluster_options.h"
+#include "plugin/cluster/targets.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/run_captures.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+struct RecordOptions {
+  kube::AccessOptions access;
+  std::string target;
+  std::string selector;
+  std::size_t max_pods = 1;
+  std::string container;
+  std::uint32_t pid = 0;
+  std::string duration = "60s";
+  std::string interval;
+  std::string event = "cpu";
+  std::vector<std::string> outputs;
+  std::string store;
+  std::string cluster_name;
+  std::string cause;
+  bool join = false;
+  bool dry_run = false;
+};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// When and why: a run of a CronJob is the same capture each time it is tried.
+struct Occasion {
+  std::chrono::system_clock::time_point time;
+  bool scheduled = false;
+};
+
+Occasion find_occasion(const kube::ClusterAccess& access) {
+  std::string job = variable("JPROF_JOB_NAME");
+  if (job.empty() && access.in_cluster) {
+    job = job_of_pod(variable("HOSTNAME"));
+  }
+  if (const auto time = scheduled_time(job)) {
+    return {*time, true};
+  }
+  return {std::chrono::system_clock::now(), false};
+}
+
+std::string image_digest(const std::string& image_id) {
+  const std::size_t at = image_id.find("sha256:");
+  return at == std::string::npos ? std::string() : image_id.substr(at);
+}
+
+std::string requester(const kube::ClusterAccess& access) {
+  return access.in_cluster ? "pod " + variable("HOSTNAME") : variable("USER");
+}
+
+// The request without what differs from pod to pod.
+Result<control::RecordRequest> make_request(const RecordOptions& options) {
+  control::RecordRequest out;
+  JPROF_TRY_ASSIGN(out.duration, base::parse_duration(options.duration));
+  if (!options.interval.empty()) {
+    JPROF_TRY_ASSIGN(out.interval, base::parse_duration(options.interval));
+  }
+  if (out.duration.count() <= 0 || out.interval.count() < 0) {
+    return base::make_failure(ErrorCode::kUsage, "--duration and --interval must be above zero");
+  }
+  out.event = options.event;
+  out.pid = options.pid;
+  out.cause = options.cause;
+  out.join = options.join;
+  return out;
+}
+
+base::Status fill_pod(control::RecordRequest& request, const kube::Pod& pod,
+                      const RecordOptions& options, const kube::ClusterAccess& access,
+                      const Occasion& occasion) {
+  JPROF_TRY_ASSIGN(const kube::Container* target, kube::find_target(pod, options.container));
+  control::PodFacts& facts = request.pod;
+  facts.cluster = options.cluster_name.empty() ? access.cluster_name : options.cluster_name;
+  facts.namespace_name = pod.namespace_name;
+  facts.pod = pod.name;
+  facts.pod_uid = pod.uid;
+  facts.node = pod.node;
+  facts.workload_kind = pod.workload_kind;
+  facts.workload = pod.workload;
+  if (target != nullptr) {
+    facts.container = target->name;
+    facts.image = target->image;
+    facts.image_digest = image_digest(target->image_id);
+  }
+  request.requester = requester(access);
+  request.request_time = base::format_utc(occasion.time);
+  request.trigger = occasion.scheduled ? "schedule" : "manual";
+  if (occasion.scheduled) {
+    request.id = capture::schedule_id(request.request_time, pod.uid, facts.container);
+  } else {
+    JPROF_TRY_ASSIGN(request.id, base::make_ulid(occasion.time));
+  }
+  return {};
+}
+
+// The outputs of one pod with their paths; a store needs the recording itself as well.
+std::vector<Output> outputs_of(const std::vector<Output>& plan, const RecordOptions& options,
+                               const kube::Pod& pod, std::chrono::system_clock::time_point time,
+                               bool several) {
+  std::vector<Output> out = plan;
+  const auto has = [&out](std::string_view format) {
+    return std::any_of(out.begin(), out.end(),
+                       [format](const Output& output) { return output.format == format; });
+  };
+  if (!options.store.empty()) {
+    for (const char* format : {"html", "jprof"}) {
+      if (!has(format)) {
+        out.push_back({format, "", true});
+      }
+    }
+  }
+  for (Output& output : out) {
+    if (output.path.empty()) {
+      output.path = default_path(pod.name, time, output.format);
+    } else if (several) {
+      output.path = path_for_pod(output.path, output.format, pod.name);
+    }
+  }
+  return out;
+}
+
+Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& request,
+                            const std::vector<Output>& plan, const RecordOptions& options,
+                            const kube::ClusterAccess& access, const Occasion& occasion,
+                            bool several) {
+  PodCapture out;
+  out.pod = pod;
+  out.request.kind = control::RequestKind::kRecord;
+  out.request.record = request;
+  // What the user may have typed wrong comes before what the pod may lack.
+  JPROF_TRY(fill_pod(out.request.record, pod, options, access, occasion));
+  JPROF_TRY_ASSIGN(const kube::Container* sidecar, kube::find_sidecar(pod));
+  out.sidecar = sidecar->name;
+  out.outputs = outputs_of(plan, options, pod, occasion.time, several);
+  JPROF_TRY(check_places(out.outputs));
+  for (const Output& output : out.outputs) {
+    out.request.record.formats.push_back(output.format);
+  }
+  out.replace = !options.outputs.empty();
+  out.store_url = options.store;
+  return out;
+}
+
+Result<int> record(const RecordOptions& options, bool json) {
+  if (options.target.empty() == options.selector.empty()) {
+    return base::make_failure(
+        ErrorCode::kUsage,
+        options.target.empty() ? "which pod?" : "a target and --selector exclude each other",
+        "kubectl jprof POD, kubectl jprof deploy/NAME, or kubectl jprof record "
+        "-l SELECTOR");
+  }
+  JPROF_TRY_ASSIGN(const control::RecordRequest request, make_request(options));
+  JPROF_TRY_ASSIGN(const std::vector<Output> plan, plan_outputs(options.outputs));
+  if (!options.store.empty()) {
+    JPROF_TRY(check_store(options.store));
+  }
+  JPROF_TRY_ASSIGN(std::unique_ptr<kube::KubeClient> client, connect(options.access));
+  const kube::ClusterAccess& access = client->access();
+  const Occasion occasion = find_occasion(access);
+  JPROF_TRY_ASSIGN(const Targets targets,
+                   find_targets(*client, {.target = options.target,
+                                          .selector = options.selector,
+                                          .max_pods = options.max_pods,
+                                          .seed = base::format_utc(occasion.time)}));
+  std::vector<PodCapture> captures;
+  std::vector<PodReport> refused;
+  for (const kube::Pod& pod : targets.pods) {
+    Result<PodCapture> one =
+        plan_pod(pod, request, plan, options, access, occasion, targets.pods.size() > 1);
+    if (one) {
+      captures.push_back(std::move(*one));
+    } else if (targets.pods.size() == 1) {
+      return base::fail(std::move(one).error());
+    } else {
+      refused.push_back(refused_report(pod, std::move(one).error()));
+    }
+  }
+  if (options.dry_run) {
+    print_plan(captures, refused, json);
+    return worst_exit_code(refused);
+  }
+  return run_captures(std::move(client), captures, std::move(refused), targets.matching, json);
+}
+
+void add_record_options(CLI::App& command, RecordOptions& options) {
+  command.add_option("target", options.target, "POD, pod/NAME, or deploy|sts|ds|rs|job/NAME");
+  command.add_option("-d,--duration", options.duration, "How long, with a unit; default 60s");
+  command.add_option("-c,--container", options.container,
+                     "Container of the JVM; default: the pod's only one");
+  command.add_option("--pid", options.pid, "The JVM's pid as the sidecar sees it");
+  command.add_option("-l,--selector", options.selector, "Pods by their labels instead of a name");
+  command.add_option("--max-pods", options.max_pods, "How many of the pods that match; default 1")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{64}));
+  command.add_option("--event", options.event, "cpu (default)");
+  command.add_option("--interval", options.interval, "Between samples; default 10ms of CPU time");
+  command
+      .add_option("-o,--output", options.outputs,
+                  "File whose ending gives the format; repeatable. Default: a page in the working "
+                  "directory")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--store", options.store,
+                     "Store the capture at file:///dir or s3://bucket/prefix");
+  command
+      .add_option("--cluster-name", options.cluster_name,
+                  "Name of the cluster in the store; default: the kubeconfig's")
+      ->envname("JPROF_CLUSTER");
+  command.add_option("--cause", options.cause, "Why, for the capture's manifest");
+  command.add_flag("--join", options.join,
+                   "If this JVM is being captured already, wait for that result");
+  command.add_flag("--dry-run", options.dry_run, "Say what would be done, and do nothing");
+}
+
+} // namespace
+
+void add_record(cli::Program& program) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App& command = program.add(
+      {.name = "record",
+       .summary = "Profile pods for a while; also what a bare POD means",
+       .examples = "  kubectl jprof checkout-7d9f --duration 60s\n"
+                   "  kubectl jprof checkout-7d9f -n shop -o out.html -o out.collapsed\n"
+                   "  kubectl jprof deploy/checkout --store s3://profiles/shop\n"
+                   "  kubectl jprof record -l app=checkout --max-pods 3 --duration 30s\n"},
+      [options, &program] { return record(*options, program.json()); });
+  add_record_options(command, *options);
+  add_cluster_options(command, options->access);
+}
+
+} // namespace jprof::plugin

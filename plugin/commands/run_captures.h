@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/kube/kube_client.h"
+#include "plugin/capture/pod_capture.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace jprof::plugin {
+
+// Runs captures at once, each on a thread and connection of its own, with progress on stderr, and
+// prints what came of them (stdout) and of those `refused` before. `matching`: of how many pods
+// these were chosen. Returns the exit code; the Error of a single capture that brought nothing.
+base::Result<int> run_captures(std::unique_ptr<kube::KubeClient> client,
+                               const std::vector<PodCapture>& captures,
+                               std::vector<PodReport> refused, std::size_t matching, bool json);
+
+// --dry-run.
+void print_plan(const std::vector<PodCapture>& captures, const std::vector<PodReport>& refused,
+                bool json);
+
+} // namespace jprof::plugin

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/kube/exec_stream.h"
+#include "plugin/session/byte_channel.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace jprof::plugin {
+
+// A session that runs in a pod.
+class ExecChannel final : public ByteChannel {
+ public:
+  explicit ExecChannel(std::unique_ptr<kube::ExecStream> stream) : stream_(std::move(stream)) {}
+  ~ExecChannel() override { stream_->close(); }
+  ExecChannel(const ExecChannel&) = delete;
+  ExecChannel& operator=(const ExecChannel&) = delete;
+
+  base::Status write(std::string_view bytes) override { return stream_->write(bytes); }
+  base::Result<Event> read(std::chrono::milliseconds timeout, int wake_fd) override;
+  const std::string& complaints() const override { return complaints_; }
+
+ private:
+  std::unique_ptr<kube::ExecStream> stream_;
+  std::string complaints_;
+};
+
+} // namespace jprof::plugin

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/session/session.h"
+
+#include "lib/base/encoding.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using control::Frame;
+using control::FrameType;
+
+tl::unexpected<base::Error> out_of_place(FrameType type) {
+  return base::make_failure(ErrorCode::kProtocol, "the sidecar sent a " +
+                                                      control::frame_type_name(type) +
+                                                      " frame where none may come");
+}
+
+// The sidecar's refusal as our own failure: same code, its words, and who is in the way.
+base::Error to_error(const control::ErrorMessage& message) {
+  base::Error error = message.error;
+  if (error.code == ErrorCode::kBusy && error.cure.empty() && !message.busy_until.empty()) {
+    error.cure = "the running capture ends at " + message.busy_until +
+                 "; --join waits for it and brings its result";
+  }
+  return error;
+}
+
+} // namespace
+
+Session::Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt,
+                 int seen_interrupts)
+    : Session(std::move(channel), interrupt, seen_interrupts, Timing()) {}
+
+Session::Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt,
+                 int seen_interrupts, Timing timing)
+    : channel_(std::move(channel)), interrupt_(interrupt), seen_interrupts_(seen_interrupts),
+      timing_(timing) {}
+
+base::Error Session::lost_error(base::Error error) {
+  lost_ = true;
+  return error;
+}
+
+// The session's process ended: its own words say why, if it had any.
+base::Error Session::ended(int exit_code) const {
+  const std::string words = base::printable(channel_->complaints(), 500);
+  const std::string detail = words.empty() ? "" : ": " + words;
+  if (!heard_ && exit_code != 0) {
+    return base::make_error(ErrorCode::kNoSidecar,
+                            "/jprof session ended with exit code " + std::to_string(exit_code) +
+                                " before it said a word" + detail,
+                            "is the image of container jprof the jprof image, and does it run "
+                            "`/jprof serve`?");
+  }
+  return base::make_error(ErrorCode::kUnavailable, "the session in the pod ended" + detail);
+}
+
+Result<std::optional<Frame>> Session::next_frame(std::chrono::milliseconds timeout, int wake_fd) {
+  JPROF_TRY_ASSIGN(std::optional<Frame> frame, decoder_.take());
+  if (!frame) {
+    Result<ByteChannel::Event> event = channel_->read(timeout, wake_fd);
+    if (!event) {
+      return base::fail(lost_error(std::move(event).error()));
+    }
+    if (event->kind == ByteChannel::Event::Kind::kEnded) {
+      return base::fail(lost_error(ended(event->exit_code)));
+    }
+    decoder_.feed(event->bytes);
+    JPROF_TRY_ASSIGN(frame, decoder_.take());
+  }
+  heard_ = heard_ || frame.has_value();
+  return frame;
+}
+
+base::Status Session::send(FrameType type, std::string_view payload) {
+  base::Status sent = channel_->write(control::encode_frame(type, payload));
+  return sent ? sent : base::fail(lost_error(std::move(sent).error()));
+}
+
+base::Status Session::on_interrupt(bool cancellable) {
+  const int count = interrupt_.count();
+  if (count <= seen_interrupts_) {
+    return {};
+  }
+  seen_interrupts_ = count;
+  if (!cancellable || count > 1) {
+    if (cancellable) {
+      static_cast<void>(
+          send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kDiscard)));
+    }
+    return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
+  }
+  return send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kKeep));
+}
+
+// The next frame that means something: answers pings, asks after a long silence.
+Result<Frame> Session::wait_frame(bool cancellable) {
+  auto heard = Clock::now();
+  auto asked = heard;
+  for (;;) {
+    JPROF_TRY(on_interrupt(cancellable));
+    const auto next_ask = std::max(heard, asked) + timing_.ping;
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next_ask - Clock::now());
+    JPROF_TRY_ASSIGN(std::optional<Frame> frame,
+                     next_frame(std::max(wait, std::chrono::milliseconds(0)),
+                                interrupt_.wake_fd(seen_interrupts_)));
+    const auto now = Clock::now();
+    if (frame) {
+      heard = now;
+      if (frame->type == FrameType::kPing) {
+        JPROF_TRY(send(FrameType::kPong, frame->payload));
+      } else if (frame->type != FrameType::kPong) {
+        return std::move(*frame);
+      }
+      continue;
+    }
+    if (now - heard > timing_.silence) {
+      return base::fail(lost_error(base::make_error(
+          ErrorCode::kTimeout, "the sidecar has not answered for " +
+                                   std::to_string(timing_.silence.count() / 1000) + " s")));
+    }
+    if (now >= next_ask) {
+      asked = now;
+      JPROF_TRY(send(FrameType::kPing, "{}"));
+    }
+  }
+}
+
+base::Status Session::open() {
+  const control::Hello ours = control::our_hello({});
+  JPROF_TRY(send(FrameType::kHello, control::encode_hello(ours)));
+  const auto deadline = Clock::now() + timing_.hello;
+  std::optional<Frame> frame;
+  while (!frame) {
+    JPROF_TRY(on_interrupt(false));
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left <= std::chrono::milliseconds(0)) {
+      return base::fail(lost_error(
+          base::make_error(ErrorCode::kTimeout, "the sidecar does not answer",
+                           "look at the log of container jprof: is `/jprof serve` running?")));
+    }
+    JPROF_TRY_ASSIGN(frame, next_frame(left, interrupt_.wake_fd(seen_interrupts_)));
+  }
+  if (frame->type == FrameType::kError) {
+    JPROF_TRY_ASSIGN(refusal_, control::parse_error(frame->payload));
+    return base::fail(to_error(*refusal_));
+  }
+  if (frame->type != FrameType::kHello) {
+    return out_of_place(frame->type);
+  }
+  JPROF_TRY_ASSIGN(peer_, control::parse_hello(frame->payload));
+  JPROF_TRY(control::choose_protocol(ours, peer_));
+  return {};
+}
+
+Result<control::ResultMessage> Session::run(const control::Request& request,
+                                            SessionHandler& handler) {
+  const std::string word(control::request_word(request.kind));
+  if (std::find(peer_.features.begin(), peer_.features.end(), word) == peer_.features.end()) {
+    return base::make_failure(ErrorCode::kProtocol,
+                              "the sidecar (" + base::printable(peer_.version) +
+                                  ") does not know the request \"" + word + "\"",
+                              "upgrade the sidecar's image");
+  }
+  JPROF_TRY(send(FrameType::kRequest, control::encode_request(request)));
+  if (seen_interrupts_ > 0 && request.kind == control::RequestKind::kRecord) {
+    JPROF_TRY(send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kKeep)));
+  }
+  std::optional<control::ResultMessage> result;
+  for (;;) {
+    // Once there is a result there is nothing left to stop: the files only have to arrive.
+    JPROF_TRY_ASSIGN(const Frame frame, wait_frame(!result));
+    switch (frame.type) {
+    case FrameType::kProgress: {
+      JPROF_TRY_ASSIGN(const control::Progress progress, control::parse_progress(frame.payload));
+      handler.on_progress(progress);
+      break;
+    }
+    case FrameType::kResult: {
+      if (result) {
+        return out_of_place(frame.type);
+      }
+      JPROF_TRY_ASSIGN(result, control::parse_result(frame.payload));
+      JPROF_TRY(handler.on_result(*result));
+      break;
+    }
+    case FrameType::kChunk: {
+      if (!result) {
+        return out_of_place(frame.type);
+      }
+      JPROF_TRY_ASSIGN(const control::Chunk chunk, control::decode_chunk(frame.payload));
+      JPROF_TRY(handler.on_chunk(chunk));
+      break;
+    }
+    case FrameType::kError: {
+      JPROF_TRY_ASSIGN(refusal_, control::parse_error(frame.payload));
+      return base::fail(to_error(*refusal_));
+    }
+    case FrameType::kEnd:
+      if (!result) {
+        return out_of_place(frame.type);
+      }
+      JPROF_TRY(handler.on_end());
+      return std::move(*result);
+    default:
+      return out_of_place(frame.type);
+    }
+  }
+}
+
+} // namespace jprof::plugin

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/control/frame.h"
+#include "lib/control/hello.h"
+#include "lib/control/reply.h"
+#include "lib/control/request.h"
+#include "plugin/session/byte_channel.h"
+#include "plugin/terminal/interrupt.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace jprof::plugin {
+
+// What a request's owner does with its answers. Called on the session's thread; an Error ends the
+// request and is what Session::run returns.
+class SessionHandler {
+ public:
+  virtual ~SessionHandler() = default;
+  virtual void on_progress(const control::Progress& progress) = 0;
+  // Before the first chunk.
+  virtual base::Status on_result(const control::ResultMessage& result) = 0;
+  virtual base::Status on_chunk(const control::Chunk& chunk) = 0;
+  // After the last chunk.
+  virtual base::Status on_end() = 0;
+};
+
+// The caller's end of the conversation of docs/formats/control.md. One thread at a time.
+class Session {
+ public:
+  struct Timing {
+    std::chrono::milliseconds hello{20000};   // for the other side's hello
+    std::chrono::milliseconds ping{10000};    // without a word this long, ask
+    std::chrono::milliseconds silence{60000}; // without a word this long, give up
+  };
+
+  // `seen_interrupts`: how many were acted on already; one means that record requests are to end.
+  Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt, int seen_interrupts);
+  Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt, int seen_interrupts,
+          Timing timing);
+
+  // Greets and agrees on a protocol. kNoSidecar where what runs there is no jprof.
+  base::Status open();
+  // One request to its end. An interrupt sends a cancel: the first keeps, the second discards and
+  // returns kInterrupted.
+  base::Result<control::ResultMessage> run(const control::Request& request,
+                                           SessionHandler& handler);
+
+  // The last failure was the connection's, not an answer: the capture may go on without us.
+  bool lost() const { return lost_; }
+  const control::Hello& peer() const { return peer_; }
+  // Who was in the way, of a failure with kBusy.
+  const std::optional<control::ErrorMessage>& refusal() const { return refusal_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  base::Result<std::optional<control::Frame>> next_frame(std::chrono::milliseconds timeout,
+                                                         int wake_fd);
+  base::Result<control::Frame> wait_frame(bool cancellable);
+  base::Status on_interrupt(bool cancellable);
+  base::Status send(control::FrameType type, std::string_view payload);
+  base::Error ended(int exit_code) const;
+  base::Error lost_error(base::Error error);
+
+  std::unique_ptr<ByteChannel> channel_;
+  const Interrupt& interrupt_;
+  int seen_interrupts_;
+  Timing timing_;
+  control::FrameDecoder decoder_;
+  control::Hello peer_;
+  std::optional<control::ErrorMessage> refusal_;
+  bool heard_ = false; // at least one frame came
+  bool lost_ = false;
+};
+
+} // namespace jprof::plugin

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jprof::plugin {
+
+// What is going on, on standard error: on a terminal a line for each pod that is rewritten in
+// place, elsewhere one line each time the state of a pod changes in kind. Texts must be printable
+// already. Thread-safe.
+class ProgressLine {
+ public:
+  enum class Mode { kTerminal, kLines, kSilent };
+  // kTerminal if stderr is one and TERM is not "dumb".
+  static Mode mode_of_stderr();
+
+  ProgressLine(Mode mode, std::size_t slots);
+  // Removes what is on a terminal.
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  // `phase` names the kind of state, `text` is what is shown.
+  void update(std::size_t slot, std::string_view phase, std::string text);
+  void clear();
+
+ private:
+  struct Slot {
+    std::string phase;
+    std::string text;
+  };
+  void draw();
+  void erase();
+
+  const Mode mode_;
+  std::mutex mutex_;
+  std::vector<Slot> slots_;
+  std::size_t drawn_ = 0; // lines on the terminal
+};
+
+// At most so many columns of UTF-8 text, the rest cut and marked by "…".
+std::string fit_columns(std::string_view text, std::size_t columns);
+
+} // namespace jprof::plugin

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""kubectl-jprof as a whole against a server that can fail on order. What a real cluster does is tested in tests/e2e.
+
+usage: plugin_test.py PROGRAM SCRIPTED_SESSION [unittest arguments]
+"""
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from exec_server import ExecServer, pod  # noqa: E402
+
+PROGRAM, SESSION = (os.path.abspath(path) for path in sys.argv[1:3])
+MEGABYTE = 1_000_000
+
+
+class PluginTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.work = os.path.join(self.folder.name, "work")
+        os.mkdir(self.work)
+
+    def serve(self, size=1000, mode="ok", pods=None, **options):
+        server = ExecServer(pods or [pod("demo")], [SESSION, str(size), mode], **options)
+        self.addCleanup(server.close)
+        self.config = os.path.join(self.folder.name, "config")
+        with open(self.config, "w", encoding="utf-8") as out:
+            json.dump({"current-context": "c", "contexts": [
+                {"name": "c", "context": {"cluster": "k", "user": "u", "namespace": "shop"}}],
+                "clusters": [{"name": "k", "cluster": {"server": "http://127.0.0.1:%d" % server.port}}],
+                "users": [{"name": "u", "user": {}}]}, out)
+        return server
+
+    def start(self, *arguments):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("KUBE", "JPROF", "http", "HTTP"))}
+        environment.update(KUBECONFIG=self.config, NO_COLOR="1")
+        return subprocess.Popen([PROGRAM, *arguments], cwd=self.work, env=environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run_plugin(self, *arguments, code=0, timeout=60):
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=timeout)
+        self.assertEqual(process.returncode, code, out + err)
+        self.assertNotIn("\x1b", out + err)
+        return out, err
+
+    def files(self):
+        return sorted(os.listdir(self.work))
+
+    def test_a_bare_pod_leaves_a_page_in_the_working_directory(self):
+        server = self.serve()
+        out, _ = self.run_plugin("demo", "--duration", "100ms")
+        [name] = self.files()
+        self.assertRegex(name, r"^jprof-demo-\d{8}T\d{6}Z\.html$")
+        self.assertIn(name, out)
+        self.assertIn("42 in", out)
+        self.assertEqual(len(server.execs), 1)
+        self.assertIn("command=%2Fjprof&command=session&container=jprof", server.execs[0])
+
+    def test_v4_of_the_protocol_works_as_well(self):
+        self.serve(protocol="v4.channel.k8s.io")
+        self.run_plugin("demo", "--duration", "50ms")
+        self.assertEqual(len(self.files()), 1)
+
+    def test_each_o_is_a_file(self):
+        self.serve()
+        self.run_plugin("demo", "--duration", "50ms", "-o", "a.html", "-o", "b.collapsed", "-o", "c.jprof")
+        self.assertEqual(self.files(), ["a.html", "b.collapsed", "c.jprof"])
+
+    def test_json_is_one_object(self):
+        self.serve()
+        out, err = self.run_plugin("demo", "--duration", "50ms", "--json", "-o", "x.html")
+        answer = json.loads(out)
+        self.assertEqual(err, "")
+        self.assertTrue(answer["ok"])
+        self.assertEqual(answer["files"][0]["path"], "x.html")
+        self.assertEqual(answer["manifest"]["measured"]["samples"], 42)
+
+    def test_a_store_gets_every_file_and_the_manifest(self):
+        self.serve()
+        store = os.path.join(self.folder.name, "store")
+        os.mkdir(store)
+        out, _ = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", "file://" + store)
+        names = {os.path.basename(f) for f in glob.glob(store + "/**", recursive=True) if os.path.isfile(f)}
+        self.assertEqual(names, {"flamegraph.html", "profile.jprof", "manifest.json"})
+        self.assertEqual(self.files(), ["x.html"])
+        self.assertIn(store + "/v1/", out)
+
+    def test_what_cannot_be_stored_is_kept(self):
+        self.serve()
+        blocked = os.path.join(self.folder.name, "blocked")
+        with open(blocked, "w", encoding="utf-8"):
+            pass
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", "file://" + blocked, code=7)
+        self.assertIn("captured, but not stored", err)
+        self.assertEqual([f.rsplit(".", 1)[1] for f in self.files()], ["jprof", "html"])
+
+    def test_failures_have_their_exit_codes_and_leave_no_file(self):
+        cases = [
+            ({}, ["nosuch"], 3, "not found"),
+            ({}, ["demo", "-c", "nosuch"], 3, "its containers: app"),
+            ({"pods": [pod("demo", ("app",))]}, ["demo"], 3, "jprof-sidecar"),
+            ({"pods": [pod("demo", phase="Failed")]}, ["demo"], 3, "has ended"),
+            ({"faults": [{"refuse": [403, "Forbidden", 'User "x" cannot create resource "pods/exec"']}]}, ["demo"], 4,
+             "--verb=get,create --resource=pods/exec"),
+            ({"faults": [{"refuse": [401, "Unauthorized", "Unauthorized"]}]}, ["demo"], 4, "logged in"),
+            ({"faults": [{"refuse": [500, "InternalError", "etcd"]}]}, ["demo"], 8, "etcd"),
+            ({"faults": [{"close": 1011}]}, ["demo"], 8, "close code 1011"),
+            ({"faults": [{"raw": b"\xff" * 100}]}, ["demo"], 8, "WebSocket protocol"),
+            ({"faults": [{"cut": 0}]}, ["demo"], 8, "connection"),
+            ({"mode": "busy"}, ["demo"], 9, "2026-01-01T00:00:00Z"),
+            ({"mode": "garbage"}, ["demo"], 8, "OCI runtime exec failed"),
+            ({"mode": "no-hello"}, ["demo"], 3, "cannot connect to serve"),
+            ({"mode": "newer"}, ["demo"], 8, "upgrade"),
+            ({"mode": "evil-name"}, ["demo"], 8, ""),
+            ({"mode": "bad-digest"}, ["demo"], 8, "damaged"),
+            ({"mode": "too-long"}, ["demo"], 8, "more"),
+            ({}, ["demo", "-o", "json"], 2, "--json"),
+            ({}, ["demo", "-o", "x.bmp"], 2, ".html"),
+            ({}, ["node/x"], 2, "deploy/NAME"),
+            ({}, ["demo", "-l", "app=x"], 2, "exclude"),
+        ]
+        for options, arguments, code, words in cases:
+            with self.subTest(options=options, arguments=arguments):
+                self.serve(**options)
+                duration = [] if "--duration" in arguments else ["--duration", "50ms"]
+                out, err = self.run_plugin(*arguments, *duration, code=code)
+                self.assertIn(words, out + err)
+                self.assertEqual(self.files(), [])
+
+    def test_no_server_is_8(self):
+        server = self.serve()
+        server.close()
+        _, err = self.run_plugin("demo", code=8)
+        self.assertIn("cannot reach the cluster", err)
+
+    def test_a_partial_capture_is_kept(self):
+        self.serve(mode="partial")
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", code=6)
+        self.assertIn("the JVM ended after 3 s", err)
+        self.assertEqual(self.files(), ["x.html"])
+
+    def test_a_download_goes_on_where_it_was_cut(self):
+        server = self.serve(3 * MEGABYTE, faults=[{"cut": MEGABYTE}, {"cut": MEGABYTE}, {"cut": 10}, {}])
+        self.run_plugin("demo", "--duration", "50ms", "-o", "x.html")
+        self.assertEqual(len(server.execs), 4)
+        self.assertEqual(os.path.getsize(os.path.join(self.work, "x.html")), 3 * MEGABYTE)
+        self.assertEqual(self.files(), ["x.html"])
+
+    def test_a_cut_while_it_records_is_the_same_capture(self):
+        server = self.serve(faults=[{"cut": 600}, {}])
+        out, _ = self.run_plugin("demo", "--duration", "300ms", "--json", "-o", "x.html")
+        self.assertEqual(len(server.execs), 2)
+        self.assertTrue(json.loads(out)["ok"])
+
+    def test_a_pod_that_stays_away_names_the_fetch_command(self):
+        self.serve(faults=[{"cut": 600}] + [{"refuse": [404, "NotFound", "gone"]}])
+        _, err = self.run_plugin("demo", "--duration", "300ms", code=3)
+        self.assertRegex(err, "kubectl jprof fetch -n shop demo [0-9A-Z]{26}")
+        self.assertEqual(self.files(), [])
+
+    def test_ctrl_c_keeps_what_there_is(self):
+        self.serve()
+        process = self.start("demo", "--duration", "60s", "-o", "x.html")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(self.files(), ["x.html"])
+
+    def test_ctrl_c_before_anything_is_130(self):
+        self.serve(mode="silent")
+        process = self.start("demo", "--duration", "60s")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130, out + err)
+        self.assertEqual(self.files(), [])
+
+    def test_a_selector_takes_as_many_as_asked(self):
+        pods = [pod(name) for name in ("a", "b", "c")] + [pod("d", phase="Pending")]
+        server = self.serve(pods=pods)
+        out, err = self.run_plugin("record", "-l", "app=x", "--max-pods", "2", "--duration", "50ms", "--json")
+        answer = json.loads(out)
+        self.assertEqual(len(answer["captures"]), 2)
+        self.assertEqual(len(server.execs), 2)
+        self.assertEqual(len(self.files()), 2)
+        self.assertEqual(err, "")
+
+    def test_one_bad_pod_does_not_spoil_the_others(self):
+        self.serve(pods=[pod("a"), pod("b", ("app",))])
+        out, _ = self.run_plugin("record", "-l", "app=x", "--max-pods", "5", "--duration", "50ms", "--json", code=3)
+        answer = json.loads(out)
+        self.assertEqual(sorted(c["exitCode"] for c in answer["captures"]), [0, 3])
+
+    def test_dry_run_asks_but_does_nothing(self):
+        server = self.serve()
+        out, _ = self.run_plugin("demo", "--dry-run")
+        self.assertIn("session", out)
+        self.assertEqual((server.execs, self.files()), ([], []))
+
+    def test_a_place_that_is_not_there_is_refused_before_the_capture(self):
+        server = self.serve()
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "missing/x.html", code=2)
+        self.assertIn("cannot create missing/x.html", err)
+        self.assertEqual(server.execs, [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2, warnings="ignore")

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Stands for `/jprof session` where the plugin is tested without a JVM: speaks real frames on stdin
+// and stdout and answers with files whose bytes follow from the capture's id, so that a second
+// connection goes on where a first one was cut.
+//
+//   scripted_session FILE_BYTES [MODE]
+//   MODE: ok, busy, partial, garbage, silent, newer, evil-name, bad-digest, too-long, no-hello
+#include "lib/base/digest.h"
+#include "lib/base/encoding.h"
+#include "lib/base/file.h"
+#include "lib/base/timestamp.h"
+#include "lib/capture/manifest.h"
+#include "lib/capture/measured.h"
+#include "lib/control/frame.h"
+#include "lib/control/hello.h"
+#include "lib/control/reply.h"
+#include "lib/control/request.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace jprof;
+using control::Frame;
+using control::FrameType;
+
+std::size_t file_bytes = 0;
+std::string mode = "ok";
+
+void send(FrameType type, const std::string& payload) {
+  if (!base::write_all(STDOUT_FILENO, control::encode_frame(type, payload), "stdout")) {
+    std::exit(0); // the caller is gone
+  }
+}
+
+// The next frame, or nothing in time. Ends with stdin.
+std::optional<Frame> receive(control::FrameDecoder& decoder, int timeout_ms) {
+  for (;;) {
+    auto frame = decoder.take();
+    if (!frame) {
+      std::exit(9);
+    }
+    if (*frame) {
+      return std::move(**frame);
+    }
+    pollfd wanted{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&wanted, 1, timeout_ms) <= 0) {
+      return std::nullopt;
+    }
+    char buffer[4096];
+    const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    if (got <= 0) {
+      std::exit(0);
+    }
+    decoder.feed({buffer, static_cast<std::size_t>(got)});
+  }
+}
+
+std::string content_of(const std::string& id, const std::string& name) {
+  const std::string seed = base::sha256_hex(id + name);
+  std::string out;
+  while (out.size() < file_bytes) {
+    out += seed;
+  }
+  out.resize(file_bytes);
+  return out;
+}
+
+struct File {
+  std::string name;
+  std::string format;
+  std::string content;
+};
+
+std::vector<File> files_of(const std::string& id, const std::vector<std::string>& formats) {
+  std::vector<File> out;
+  for (const std::string& format : formats) {
+    const std::string name = format == "html" ? "flamegraph.html" : "profile." + format;
+    out.push_back({name, format, content_of(id, name)});
+  }
+  return out;
+}
+
+capture::Manifest manifest_of(const std::string& id, const std::vector<File>& files,
+                              const control::PodFacts& pod) {
+  capture::Manifest out;
+  out.id = id;
+  out.trigger = "manual";
+  out.request_time = base::format_utc(std::chrono::system_clock::now());
+  out.start_time = out.request_time;
+  out.source.namespace_name = pod.namespace_name;
+  out.source.pod = pod.pod;
+  out.source.container = pod.container;
+  out.jprof_version = JPROF_VERSION;
+  capture::Measured measured;
+  measured.samples = 42;
+  measured.accounted = true;
+  measured.hottest = {{"evil.\x1b[2J.Name", 1, 1}};
+  out.measured = capture::measured_json(measured);
+  for (const File& file : files) {
+    out.files.push_back(
+        {file.name, file.format, file.content.size(), base::sha256_hex(file.content)});
+  }
+  return out;
+}
+
+void send_files(const std::string& id, const std::vector<File>& files, const control::PodFacts& pod,
+                const std::vector<std::uint64_t>& offsets) {
+  control::ResultMessage result;
+  result.id = id;
+  result.manifest = capture::manifest_json(manifest_of(id, files, pod));
+  if (mode == "partial") {
+    result.exit_code = 6;
+    result.reason = "PartialCapture";
+    result.message = "the JVM ended after 3 s";
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::uint64_t offset = i < offsets.size() ? offsets[i] : 0;
+    result.files.push_back(
+        {mode == "evil-name" ? "../../evil" : files[i].name, files[i].content.size(), offset,
+         mode == "bad-digest" ? std::string(64, '0') : base::sha256_hex(files[i].content)});
+  }
+  send(FrameType::kResult, control::encode_result(result));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string_view all = files[i].content;
+    std::uint64_t at = result.files[i].offset;
+    while (at < all.size()) {
+      const std::string_view piece = all.substr(at, 64 * 1024);
+      const std::string frame =
+          control::encode_chunk_frame({static_cast<std::uint32_t>(i), at, piece});
+      if (!base::write_all(STDOUT_FILENO, frame, "stdout")) {
+        std::exit(0);
+      }
+      at += piece.size();
+    }
+    while (mode == "too-long") {
+      send(FrameType::kChunk,
+           control::encode_chunk_frame({static_cast<std::uint32_t>(i), at, "more"}).substr(8));
+    }
+  }
+  send(FrameType::kEnd, "{}");
+}
+
+void record(control::FrameDecoder& decoder, const control::RecordRequest& request) {
+  if (mode == "busy") {
+    control::ErrorMessage busy;
+    busy.error = base::make_error(base::ErrorCode::kBusy, "this JVM is being captured by mallory");
+    busy.busy_id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    busy.busy_requester = "mallory";
+    busy.busy_until = "2026-01-01T00:00:00Z";
+    send(FrameType::kError, control::encode_error(busy));
+    return;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    const auto elapsed = std::chrono::steady_clock::now() - begin;
+    control::Progress progress;
+    progress.id = request.id;
+    progress.phase = "recording";
+    progress.elapsed = elapsed;
+    progress.duration = request.duration;
+    progress.hottest = {{"evil.\x1b[2J.Name", 1, 310}};
+    send(FrameType::kProgress, control::encode_progress(progress));
+    const auto frame = receive(decoder, 20);
+    if (elapsed >= request.duration || (frame && frame->type == FrameType::kCancel)) {
+      break;
+    }
+    if (frame && frame->type == FrameType::kPing) {
+      send(FrameType::kPong, frame->payload);
+    }
+  }
+  send_files(request.id, files_of(request.id, request.formats), request.pod, {});
+}
+
+void fetch(const control::FetchRequest& request) {
+  std::vector<std::string> formats;
+  for (const std::string& name : request.names) {
+    formats.push_back(name == "flamegraph.html" ? "html" : name.substr(8));
+  }
+  if (formats.empty()) {
+    formats = {"html"};
+  }
+  std::fprintf(stderr, "resumed at %llu\n",
+               request.offsets.empty() ? 0ULL
+                                       : static_cast<unsigned long long>(request.offsets[0]));
+  send_files(request.id, files_of(request.id, formats), {}, request.offsets);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  file_bytes = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1000;
+  mode = argc > 2 ? argv[2] : "ok";
+  if (mode == "garbage") {
+    std::fputs("OCI runtime exec failed\x1b[2J\n", stdout);
+    return 0;
+  }
+  if (mode == "silent") {
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  if (mode == "no-hello") {
+    std::fputs("cannot connect to serve\n", stderr);
+    return 8;
+  }
+  control::Hello hello = control::our_hello({"record", "fetch"});
+  if (mode == "newer") {
+    hello.protocol = 1000;
+    hello.min = 999;
+  }
+  send(FrameType::kHello, control::encode_hello(hello));
+  control::FrameDecoder decoder;
+  for (;;) {
+    const auto frame = receive(decoder, -1);
+    if (frame->type == FrameType::kRequest) {
+      const auto request = control::parse_request(frame->payload);
+      if (!request) {
+        return 9;
+      }
+      request->kind == control::RequestKind::kRecord ? record(decoder, request->record)
+                                                     : fetch(request->fetch);
+    }
+  }
+}
