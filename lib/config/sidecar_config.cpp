@@ -57,8 +57,7 @@ base::Status read_store(MapReader& root, std::optional<StoreSettings>& store) {
   map->text("region", settings.region);
   map->text("endpoint", settings.endpoint);
   map->boolean("pathStyle", settings.path_style);
-  map->text("credentialsFile", settings.credentials_file);
-  map->text("profile", settings.profile);
+  map->text("credentials", settings.credentials);
   map->text("caFile", settings.ca_file);
   if (settings.url.empty()) {
     map->refuse("url", "is missing: a store needs one");
@@ -151,7 +150,7 @@ base::Status apply_environment(SidecarConfig& config, const Environment& get) {
       {{"JPROF_SPOOL", &config.spool.directory},
        {"JPROF_SOCKET", &config.socket},
        {"JPROF_AGENT_VOLUME", &config.agent_volume},
-       {"JPROF_AGENT_FILE", &config.agent_file},
+       {"JPROF_AGENT", &config.agent_file},
        {"JPROF_CLUSTER", &config.source.cluster},
        {"JPROF_NAMESPACE", &config.source.namespace_name},
        {"JPROF_POD", &config.source.pod},

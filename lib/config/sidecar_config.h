@@ -39,8 +39,7 @@ struct StoreSettings {
   std::string region;
   std::string endpoint; // https://host:port of an S3 server that is not AWS
   bool path_style = false;
-  std::string credentials_file; // AWS's format of shared credentials
-  std::string profile = "default";
+  std::string credentials; // a file in AWS's form of shared credentials, or a directory of keys
   std::string ca_file;
 };
 
@@ -78,7 +77,7 @@ bool is_known_operation(std::string_view word);
 base::Result<SidecarConfig> parse_sidecar_config(std::string_view text, std::string_view name);
 
 // Environment over file, as everywhere: JPROF_SPOOL, JPROF_SPOOL_QUOTA, JPROF_SOCKET,
-// JPROF_AGENT_VOLUME, JPROF_AGENT_FILE, JPROF_CLUSTER, JPROF_NAMESPACE, JPROF_POD, JPROF_POD_UID,
+// JPROF_AGENT_VOLUME, JPROF_AGENT, JPROF_CLUSTER, JPROF_NAMESPACE, JPROF_POD, JPROF_POD_UID,
 // JPROF_NODE, JPROF_CONTAINER, JPROF_WORKLOAD_KIND, JPROF_WORKLOAD. `get` gives a variable's value
 // or null.
 using Environment = std::function<const char*(const char*)>;

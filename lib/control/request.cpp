@@ -13,11 +13,12 @@ namespace {
 
 using base::Json;
 
-constexpr std::array<std::pair<RequestKind, std::string_view>, 4> kKinds{
+constexpr std::array<std::pair<RequestKind, std::string_view>, 5> kKinds{
     {{RequestKind::kRecord, "record"},
      {RequestKind::kFetch, "fetch"},
      {RequestKind::kList, "list"},
-     {RequestKind::kTargets, "targets"}}};
+     {RequestKind::kTargets, "targets"},
+     {RequestKind::kRelease, "release"}}};
 constexpr std::size_t kMostFiles = 32;
 constexpr std::size_t kLongestText = 1024;
 
@@ -161,6 +162,8 @@ std::string encode_request(const Request& request) {
     return base::dump_json(encode_record(request.record));
   case RequestKind::kFetch:
     return base::dump_json(encode_fetch(request.fetch));
+  case RequestKind::kRelease:
+    return base::dump_json({{"type", "release"}, {"id", request.release.id}});
   case RequestKind::kList:
   case RequestKind::kTargets:
     break;
@@ -181,6 +184,8 @@ base::Result<Request> parse_request(std::string_view payload) {
       JPROF_TRY_ASSIGN(request.record, parse_record(json));
     } else if (kind == RequestKind::kFetch) {
       JPROF_TRY_ASSIGN(request.fetch, parse_fetch(json));
+    } else if (kind == RequestKind::kRelease) {
+      JPROF_TRY_ASSIGN(request.release.id, short_text(json, "id", ""));
     }
     return request;
   }

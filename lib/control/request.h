@@ -54,13 +54,19 @@ struct FetchRequest {
   bool wait = true; // the capture still runs: wait for it (else kBusy)
 };
 
-enum class RequestKind { kRecord, kFetch, kList, kTargets };
+// The caller has all that it wants of a capture, safely: the sidecar need not keep it.
+struct ReleaseRequest {
+  std::string id;
+};
 
 // kList: captures in the spool. kTargets: JVMs that the sidecar sees. Neither has parameters.
+enum class RequestKind { kRecord, kFetch, kList, kTargets, kRelease };
+
 struct Request {
   RequestKind kind = RequestKind::kRecord;
   RecordRequest record; // of kRecord
   FetchRequest fetch;   // of kFetch
+  ReleaseRequest release;
 };
 
 std::string_view request_word(RequestKind kind);

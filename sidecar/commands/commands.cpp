@@ -7,6 +7,10 @@
 #include "sidecar/commands/doctor.h"
 #include "sidecar/commands/list.h"
 #include "sidecar/commands/record.h"
+#include "sidecar/commands/serve.h"
+#include "sidecar/commands/session.h"
+#include "sidecar/commands/spool.h"
+#include "sidecar/commands/verify.h"
 
 namespace jprof::sidecar {
 
@@ -16,6 +20,10 @@ void add_commands(cli::Program& program) {
   add_list(program);
   add_doctor(program);
   add_attach(program);
+  add_serve(program);
+  add_session(program);
+  add_spool(program);
+  add_verify(program);
 }
 
 } // namespace jprof::sidecar

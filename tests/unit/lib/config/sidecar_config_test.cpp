@@ -32,7 +32,7 @@ TEST(SidecarConfig, ReadsEveryKey) {
 allow: [record, threaddump]
 limits: {longestDuration: 1m, shortestInterval: 5ms, capturesPerHour: 6, concurrentCaptures: 1, captureBytes: 8MiB}
 spool: {directory: /spool, quota: 100Mi, keep: 24h, keepDelivered: 5m}
-store: {url: "s3://b/p", region: r, endpoint: "https://s3:9000", pathStyle: true, credentialsFile: /c, profile: p, caFile: /ca}
+store: {url: "s3://b/p", region: r, endpoint: "https://s3:9000", pathStyle: true, credentials: /c, caFile: /ca}
 source: {cluster: c1, namespace: n, pod: p, podUid: u, node: no, container: app, workloadKind: Deployment, workload: w}
 agent: {file: /a.so, volume: /vol}
 shutdown: {grace: 5s}
@@ -49,7 +49,7 @@ socket: /s.sock
   EXPECT_EQ(config->spool.keep_delivered, 5min);
   ASSERT_TRUE(config->store);
   EXPECT_TRUE(config->store->path_style);
-  EXPECT_EQ(config->store->credentials_file, "/c");
+  EXPECT_EQ(config->store->credentials, "/c");
   EXPECT_EQ(config->source.workload, "w");
   EXPECT_EQ(config->agent_volume, "/vol");
   EXPECT_EQ(config->shutdown_grace, 5s);

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/capture/manifest.h"
+#include "lib/store/object_store.h"
+
+#include <cstdint>
+#include <string>
+
+namespace jprof::delivery {
+
+struct Delivery {
+  std::string location; // of the capture's directory, for people
+  std::uint64_t bytes = 0;
+  bool already_there = false; // every object was: an earlier attempt whose answer was lost
+};
+
+// Puts a committed bundle (capture::commit_bundle) into a store under its key: every file is read
+// and compared with the manifest first (kInvalidData: damaged, nothing is sent), the manifest is
+// put last. Returns when the store has confirmed all of it; after a failure it may be called again.
+// kAlreadyExists: the key holds something else. `store` knows its own prefix.
+base::Result<Delivery> deliver_bundle(store::ObjectStore& store, const std::string& directory);
+
+} // namespace jprof::delivery

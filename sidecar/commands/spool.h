@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/cli/program.h"
+
+namespace jprof::sidecar {
+
+// `jprof spool`: what waits in the spool, and how the sums stand.
+void add_spool(cli::Program& program);
+
+} // namespace jprof::sidecar

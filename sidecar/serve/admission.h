@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/capture/manifest.h"
+#include "lib/config/sidecar_config.h"
+#include "lib/control/request.h"
+
+#include <chrono>
+
+namespace jprof::serve {
+
+// Whether the configuration lets anybody ask for this: kNotAllowed, kLimit (naming the limit) or
+// kUsage. Says nothing about other captures: those are counted when the capture starts.
+base::Status check_request(const config::SidecarConfig& config,
+                           const control::RecordRequest& request);
+
+// The manifest as far as the request and the configuration make it. What the sidecar knows of its
+// pod wins over what the caller claims. A request without a usable time gets `now`.
+capture::Manifest draft_manifest(const config::SidecarConfig& config,
+                                 const control::RecordRequest& request,
+                                 std::chrono::system_clock::time_point now);
+
+} // namespace jprof::serve

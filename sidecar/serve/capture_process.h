@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/control/frame.h"
+#include "lib/control/reply.h"
+#include "lib/control/request.h"
+#include "sidecar/serve/serve_context.h"
+
+#include <optional>
+#include <string>
+#include <sys/types.h>
+
+namespace jprof::serve {
+
+// Locks of the spool that a running capture holds (file_lock.h).
+std::string capture_lock(const spool::Spool& spool, const std::string& id);
+
+// One capture in a process of its own, with a memory limit: it alone reads what the JVM and its
+// agent wrote. It goes on when whoever started it has gone, seals what it has on SIGTERM, and
+// outlives nothing but itself. One thread.
+class CaptureProcess {
+ public:
+  // Forks. REQUIRES: this process has one thread.
+  static base::Result<CaptureProcess> start(ServeContext& context,
+                                            const control::RecordRequest& request);
+
+  // Readable when there is a frame to receive.
+  int fd() const { return channel_.get(); }
+  pid_t pid() const { return pid_; }
+
+  // The next frame: kProgress, kEnd (sealed) or kError; nothing if there is none yet. An error
+  // means that the process has ended without kEnd or kError.
+  base::Result<std::optional<control::Frame>> receive();
+  void cancel(control::CancelMode mode);
+  // Waits for the end. Empty if it was orderly, else how it died: "killed by signal 9".
+  std::string reap();
+
+ private:
+  CaptureProcess(pid_t pid, base::UniqueFd channel) : pid_(pid), channel_(std::move(channel)) {}
+  pid_t pid_;
+  base::UniqueFd channel_;
+};
+
+} // namespace jprof::serve

@@ -1,0 +1,354 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/serve/capture_work.h"
+
+#include "lib/base/encoding.h"
+#include "lib/base/timestamp.h"
+#include "lib/control/frame.h"
+#include "lib/control/reply.h"
+#include "lib/log/log.h"
+#include "sidecar/jvm/discovery.h"
+#include "sidecar/record/capture_job.h"
+#include "sidecar/serve/admission.h"
+#include "sidecar/serve/capture_process.h"
+#include "sidecar/serve/complete_manifest.h"
+#include "sidecar/serve/file_lock.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <poll.h>
+#include <stop_token>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace jprof::serve {
+namespace {
+
+using control::FrameType;
+
+constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kLongestText = 4096;
+constexpr std::uint64_t kRegionRoom = 64 * 1024 * 1024; // the recording region is a file, too
+
+// The way to the connection. Sending is the working thread's, receiving the watcher's.
+class Channel {
+ public:
+  explicit Channel(base::UniqueFd fd) : fd_(std::move(fd)) {}
+  int fd() const { return fd_.get(); }
+
+  // Progress that finds no room is dropped: the next one says more.
+  void progress(const control::Progress& progress) const {
+    send(FrameType::kProgress, control::encode_progress(progress), MSG_DONTWAIT);
+  }
+  void error(control::ErrorMessage message) const {
+    message.error.message = base::printable(message.error.message, kLongestText);
+    message.error.cure = base::printable(message.error.cure, kLongestText);
+    send(FrameType::kError, control::encode_error(message), 0);
+  }
+  void end() const { send(FrameType::kEnd, "{}", 0); }
+
+ private:
+  // A connection that has gone away needs no telling.
+  void send(FrameType type, const std::string& payload, int flags) const {
+    const std::string frame = control::encode_frame(type, payload);
+    static_cast<void>(::send(fd_.get(), frame.data(), frame.size(), flags | MSG_NOSIGNAL));
+  }
+  base::UniqueFd fd_;
+};
+
+// Turns SIGTERM and kCancel into a stop request, on a thread of its own because attaching to a JVM
+// may block the working one for seconds.
+class StopWatcher {
+ public:
+  explicit StopWatcher(int channel) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    signals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+    thread_ = std::jthread([this, channel](const std::stop_token& end) { watch(channel, end); });
+  }
+  std::stop_token token() const { return source_.get_token(); }
+  bool discard() const { return discard_.load(); }
+
+ private:
+  void watch(int channel, const std::stop_token& end) {
+    std::array<pollfd, 2> fds{{{signals_.get(), POLLIN, 0}, {channel, POLLIN, 0}}};
+    while (!end.stop_requested()) {
+      constexpr int kLookAtEnd = 200; // ms: only the very end of a capture waits for this
+      if (::poll(fds.data(), fds.size(), kLookAtEnd) <= 0) {
+        continue;
+      }
+      if (fds[0].revents != 0) {
+        source_.request_stop();
+        fds[0].fd = -1;
+      }
+      if (fds[1].revents != 0 && !on_packet(channel)) {
+        fds[1].fd = -1; // the connection is gone: the capture goes on
+      }
+    }
+  }
+  bool on_packet(int channel) {
+    std::array<char, kMostPacketBytes> packet{};
+    const ssize_t got = ::recv(channel, packet.data(), packet.size(), MSG_DONTWAIT);
+    if (got <= 0) {
+      return got < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+    control::FrameDecoder decoder;
+    decoder.feed({packet.data(), static_cast<std::size_t>(got)});
+    const auto frame = decoder.take();
+    if (frame && *frame && (*frame)->type == FrameType::kCancel) {
+      const auto mode = control::parse_cancel((*frame)->payload);
+      discard_ = mode && *mode == control::CancelMode::kDiscard;
+      source_.request_stop();
+    }
+    return true;
+  }
+
+  std::stop_source source_;
+  std::atomic<bool> discard_{false};
+  base::UniqueFd signals_;
+  std::jthread thread_; // last: it uses the others
+};
+
+std::string phase_word(record::CapturePhase phase) {
+  switch (phase) {
+  case record::CapturePhase::kFinding:
+  case record::CapturePhase::kAttaching:
+    return "attaching";
+  case record::CapturePhase::kRecording:
+    return "recording";
+  default:
+    return "sealing";
+  }
+}
+
+control::Progress progress_of(const std::string& id, const record::CaptureProgress& from) {
+  control::Progress out{
+      id, phase_word(from.phase), from.elapsed, from.duration, from.samples, from.lost, {}};
+  for (const record::MethodShare& method : from.hottest) {
+    const std::uint64_t whole = std::max<std::uint64_t>(1, from.samples);
+    const std::uint64_t permille = std::min<std::uint64_t>(method.samples * 1000 / whole, 1000);
+    out.hottest.push_back({base::printable(method.name, kLongestName), method.weight,
+                           static_cast<std::uint32_t>(permille)});
+  }
+  return out;
+}
+
+control::ErrorMessage busy_error(std::string what, const LockHolder& holder) {
+  if (!holder.requester.empty()) {
+    what += " for " + base::printable(holder.requester, kLongestName);
+  }
+  if (!holder.until.empty()) {
+    what += " until " + base::printable(holder.until, 40);
+  }
+  return {base::make_error(base::ErrorCode::kBusy, what + " (capture " + holder.id + ")",
+                           "try again then, or join that capture"),
+          "", holder.requester, holder.id, holder.until};
+}
+
+// The steps of one capture, in order; each returns what the caller is to be told if it fails.
+class Work {
+ public:
+  using Failure = std::optional<control::ErrorMessage>;
+
+  Work(ServeContext& context, const control::RecordRequest& request, const Channel& channel)
+      : context_(context), request_(request), channel_(channel), watcher_(channel.fd()) {
+    const auto now = std::chrono::system_clock::now();
+    draft_ = draft_manifest(context.config, request, now);
+    const auto end =
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(request.duration);
+    self_ = {request.id, request.requester, base::format_utc(now + end)};
+  }
+
+  Failure run() {
+    for (const auto step :
+         {&Work::take_capture, &Work::take_slot, &Work::take_jvm, &Work::accept, &Work::record}) {
+      if (Failure failure = (this->*step)()) {
+        return failure;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static Failure failed(base::Error error) {
+    return control::ErrorMessage{std::move(error), "", "", "", ""};
+  }
+
+  // Takes one of the spool's locks; `what` says what is busy if somebody else has it.
+  Failure take(const std::string& path, const std::string& what) {
+    LockHolder holder;
+    auto lock = FileLock::try_take(path, self_, &holder);
+    if (!lock) {
+      return failed(std::move(lock).error());
+    }
+    if (!*lock) {
+      return busy_error(what, holder);
+    }
+    locks_.push_back(std::move(**lock));
+    return std::nullopt;
+  }
+
+  Failure take_capture() {
+    return take(capture_lock(context_.spool, request_.id), "this capture is running already");
+  }
+
+  Failure take_slot() {
+    const std::uint64_t most =
+        std::max<std::uint64_t>(1, context_.config.limits.concurrent_captures);
+    Failure last;
+    for (std::uint64_t slot = 0; slot < most; ++slot) {
+      last = take(context_.spool.lock_path("slot-" + std::to_string(slot)),
+                  "this sidecar runs " + std::to_string(most) + " captures already, one");
+      if (!last) {
+        break;
+      }
+    }
+    return last;
+  }
+
+  Failure take_jvm() {
+    const auto pid =
+        request_.pid == 0 ? std::nullopt : std::optional(static_cast<pid_t>(request_.pid));
+    const auto target = jvm::find_one_jvm(pid);
+    if (!target) {
+      return failed(target.error());
+    }
+    pid_ = target->pid();
+    return take(context_.spool.lock_path("jvm-" + std::to_string(pid_) + "-" +
+                                         std::to_string(target->process.start_ticks())),
+                "the JVM with pid " + std::to_string(pid_) + " is being profiled");
+  }
+
+  Failure accept() {
+    const auto now = std::chrono::system_clock::now();
+    const std::uint64_t bytes = context_.config.limits.capture_bytes;
+    if (const auto lines = context_.spool.enforce(bytes, now)) {
+      for (const std::string& line : *lines) {
+        log::warning(line);
+      }
+    }
+    auto directory = context_.spool.accept(
+        draft_, {.bytes = bytes, .captures_per_hour = context_.config.limits.captures_per_hour},
+        now);
+    if (!directory) {
+      return failed(std::move(directory).error());
+    }
+    directory_ = *directory;
+    log::info("capture " + request_.id + " of pid " + std::to_string(pid_) +
+              " begins, asked for by '" + request_.requester + "' (" + request_.trigger + ")");
+    control::Progress progress;
+    progress.id = request_.id;
+    progress.phase = "accepted";
+    progress.duration = request_.duration;
+    channel_.progress(progress);
+    return std::nullopt;
+  }
+
+  record::CaptureRequest job() const {
+    record::CaptureRequest job;
+    job.pid = pid_;
+    job.duration = request_.duration;
+    if (request_.interval.count() != 0) {
+      job.interval = request_.interval;
+    }
+    job.event = request_.event;
+    if (!request_.walker.empty()) {
+      job.walker = request_.walker;
+    }
+    for (const std::string& format : request_.formats) {
+      if (format != "jprof" && format != "manifest") {
+        job.formats.push_back(format);
+      }
+    }
+    job.directory = directory_;
+    const capture::Source& source = draft_.source;
+    if (!source.pod.empty()) {
+      job.title = source.pod + (source.container.empty() ? "" : " / " + source.container);
+    }
+    job.agent_file = context_.config.agent_file;
+    job.agent_volume = context_.config.agent_volume;
+    for (const auto& [name, value] :
+         {std::pair("cluster", &source.cluster), std::pair("namespace", &source.namespace_name),
+          std::pair("pod", &source.pod), std::pair("container", &source.container),
+          std::pair("workload", &source.workload)}) {
+      if (!value->empty()) {
+        job.facts.emplace_back(name, *value);
+      }
+    }
+    return job;
+  }
+
+  Failure record() {
+    const auto on_progress = [this](const record::CaptureProgress& progress) {
+      channel_.progress(progress_of(request_.id, progress));
+    };
+    auto outcome = record::run_capture(job(), on_progress, watcher_.token());
+    if (!outcome || watcher_.discard()) {
+      static_cast<void>(context_.spool.fail(request_.id));
+      return failed(
+          outcome ? base::make_error(base::ErrorCode::kInterrupted, "the capture was discarded")
+                  : std::move(outcome).error());
+    }
+    if (base::Status sealed = context_.spool.seal(request_.id, complete_manifest(draft_, *outcome));
+        !sealed) {
+      sealed.error().code = base::ErrorCode::kNotStored;
+      log::error("capture " + request_.id + " cannot be sealed: " + sealed.error().message);
+      return control::ErrorMessage{
+          std::move(sealed.error())
+              .with_context("the capture is recorded, but cannot be sealed")
+              .with_cure("make room for the spool; the sidecar's next start "
+                         "seals what is left"),
+          request_.id, "", "", ""};
+    }
+    log::info("capture " + request_.id + " is sealed: " + std::to_string(outcome->samples) +
+              " samples" + (outcome->partial ? ", partial: " + outcome->partial_reason : ""));
+    static_cast<void>(::write(context_.wake_fd, "s", 1));
+    return std::nullopt;
+  }
+
+  ServeContext& context_;
+  const control::RecordRequest& request_;
+  const Channel& channel_;
+  StopWatcher watcher_;
+  capture::Manifest draft_;
+  LockHolder self_;
+  std::vector<FileLock> locks_;
+  std::int32_t pid_ = 0;
+  std::string directory_;
+};
+
+} // namespace
+
+int run_capture_work(ServeContext& context, const control::RecordRequest& request,
+                     base::UniqueFd fd) {
+  const std::uint64_t file_bytes = std::max(context.config.limits.capture_bytes, kRegionRoom);
+  const Channel channel(std::move(fd));
+  if (auto limited = limit_this_process(context.memory.capture, file_bytes); !limited) {
+    channel.error({std::move(limited).error(), "", "", "", ""});
+    return 0;
+  }
+  Work work(context, request, channel);
+  auto failure = work.run();
+  if (!failure || failure->busy_id != request.id) { // else the lock is somebody else's
+    ::unlink(capture_lock(context.spool, request.id).c_str());
+  }
+  if (failure) {
+    channel.error(std::move(*failure));
+  } else {
+    channel.end();
+  }
+  return 0;
+}
+
+} // namespace jprof::serve

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/capture/manifest.h"
+#include "sidecar/record/capture_job.h"
+
+namespace jprof::serve {
+
+// The draft with what the recorder found out, ready to be sealed: its `measured` holds integers in
+// the unit of their name, and names as they are (docs/formats/capture.md).
+capture::Manifest complete_manifest(capture::Manifest draft, const record::CaptureOutcome& outcome);
+
+} // namespace jprof::serve

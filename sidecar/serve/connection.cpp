@@ -1,0 +1,466 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/serve/connection.h"
+
+#include "lib/base/timestamp.h"
+#include "lib/capture/bundle.h"
+#include "lib/control/hello.h"
+#include "lib/log/log.h"
+#include "sidecar/serve/admission.h"
+#include "sidecar/serve/file_lock.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <utility>
+
+namespace jprof::serve {
+namespace {
+
+using namespace std::chrono_literals;
+using base::Deadline;
+using base::ErrorCode;
+using control::FrameType;
+
+constexpr auto kHelloTime = 15s;
+constexpr auto kIdleTime = 5min;
+constexpr auto kStallTime = 60s; // without a byte taken by the caller
+constexpr auto kTick = 200ms;    // of waiting for another connection's capture
+constexpr auto kLeaveTime = 3s;  // after SIGTERM, once the capture is sealed
+
+base::UniqueFd termination_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+} // namespace
+
+Connection::Connection(ServeContext& context, base::UniqueFd socket)
+    : context_(context), stream_(std::move(socket)), signals_(termination_signals()),
+      deadline_(Deadline::after(kHelloTime)), next_tick_(Deadline::after(kTick)) {
+  stream_.send(FrameType::kHello, control::encode_hello(control::our_hello(
+                                      {"record", "fetch", "list", "targets", "release"})));
+}
+
+void Connection::run() {
+  while (state_ != State::kDone) {
+    poll_once();
+  }
+  static_cast<void>(stream_.flush());
+}
+
+int Connection::poll_timeout() const {
+  if (state_ == State::kWaiting) {
+    return next_tick_.sooner(deadline_).poll_milliseconds();
+  }
+  return state_ == State::kCapturing ? -1 : deadline_.poll_milliseconds();
+}
+
+void Connection::poll_once() {
+  const std::size_t queued = stream_.pending();
+  std::array<pollfd, 3> fds{{{stream_.fd(), 0, 0}, {signals_.get(), POLLIN, 0}, {-1, POLLIN, 0}}};
+  if (!caller_here_) {
+    fds[0].fd = -1;
+  } else {
+    // While files are sent nothing is read: the caller has to take them first.
+    const bool reads = !caller_reads_only_ && state_ != State::kSending;
+    fds[0].events = static_cast<short>((reads ? POLLIN : 0) | (queued > 0 ? POLLOUT : 0));
+  }
+  if (capture_) {
+    fds[2].fd = capture_->fd();
+  }
+  ::poll(fds.data(), fds.size(), poll_timeout());
+  if (fds[1].revents != 0) {
+    on_signal();
+  }
+  if (fds[2].revents != 0) {
+    on_capture();
+  }
+  if ((fds[0].revents & POLLIN) != 0) {
+    on_readable();
+  } else if ((fds[0].revents & (POLLHUP | POLLERR)) != 0) {
+    caller_gone();
+  }
+  pump();
+  if (caller_here_ && !stream_.flush()) {
+    caller_gone();
+  }
+  if (queued > 0 && stream_.pending() != queued && state_ != State::kWaiting) {
+    deadline_ = Deadline::after(leaving_ ? kLeaveTime : kStallTime);
+  }
+  on_tick();
+}
+
+void Connection::on_tick() {
+  if (state_ == State::kWaiting && next_tick_.expired()) {
+    next_tick_ = Deadline::after(kTick);
+    look_at_waited();
+  }
+  const bool said_all = state_ == State::kIdle && is_last() && stream_.pending() == 0;
+  if (state_ == State::kWaiting && deadline_.expired()) {
+    send_error(base::make_error(ErrorCode::kTimeout, "capture " + waited_id_ + " does not end"));
+  }
+  if (said_all || (state_ != State::kCapturing && deadline_.expired())) {
+    state_ = State::kDone;
+  }
+}
+
+void Connection::on_signal() {
+  signalfd_siginfo info{};
+  static_cast<void>(::read(signals_.get(), &info, sizeof info));
+  leaving_ = true;
+  deadline_ = Deadline::after(kLeaveTime);
+  // The capture's process has the signal, too: it belongs to serve's process group.
+  if (capture_) {
+    capture_->cancel(control::CancelMode::kKeep);
+  }
+  if (state_ == State::kIdle || state_ == State::kHello || state_ == State::kWaiting) {
+    send_error(base::make_error(ErrorCode::kUnavailable, "the sidecar is shutting down",
+                                "try again when the pod is up"));
+    state_ = State::kDone;
+  }
+}
+
+void Connection::caller_gone() {
+  caller_here_ = false;
+  if (state_ != State::kCapturing) {
+    state_ = State::kDone;
+  }
+}
+
+void Connection::on_readable() {
+  const auto more = stream_.receive();
+  for (;;) {
+    auto frame = stream_.take();
+    if (!frame) {
+      break_off(std::move(frame).error());
+      return;
+    }
+    if (!*frame) {
+      break;
+    }
+    on_frame(**frame);
+  }
+  if (!more) {
+    caller_gone();
+  } else if (!*more) {
+    // It will say nothing more, but may still listen (`session` with its input at an end).
+    caller_reads_only_ = true;
+    if (state_ == State::kIdle || state_ == State::kHello) {
+      state_ = State::kDone;
+    }
+  }
+}
+
+void Connection::on_frame(const control::Frame& frame) {
+  if (frame.type == FrameType::kPing) {
+    stream_.send(FrameType::kPong, frame.payload);
+  } else if (frame.type == FrameType::kPong) {
+    return;
+  } else if (state_ == State::kHello) {
+    on_hello(frame);
+  } else if (frame.type == FrameType::kRequest && state_ == State::kIdle) {
+    on_request(frame);
+  } else if (frame.type == FrameType::kCancel) {
+    const auto mode = control::parse_cancel(frame.payload);
+    if (capture_) { // too late otherwise: the result is on its way
+      capture_->cancel(mode ? *mode : control::CancelMode::kKeep);
+    } else if (state_ == State::kWaiting) {
+      send_error(base::make_error(ErrorCode::kInterrupted, "no longer waiting for the capture"));
+    }
+  } else if (frame.type == FrameType::kError) {
+    caller_gone();
+  } else {
+    break_off(base::make_error(ErrorCode::kProtocol, "a frame of type " +
+                                                         control::frame_type_name(frame.type) +
+                                                         " is not expected now"));
+  }
+}
+
+// The conversation has no way on; a capture that runs has.
+void Connection::break_off(base::Error error) {
+  stream_.send(FrameType::kError, control::encode_error({std::move(error), "", "", "", ""}));
+  static_cast<void>(stream_.flush());
+  caller_gone();
+}
+
+void Connection::on_hello(const control::Frame& frame) {
+  auto hello = frame.type == FrameType::kHello
+                   ? control::parse_hello(frame.payload)
+                   : base::Result<control::Hello>(
+                         base::make_failure(ErrorCode::kProtocol, "the first frame is no hello"));
+  base::Status agreed;
+  if (!hello) {
+    agreed = base::fail(std::move(hello).error());
+  } else if (auto protocol = control::choose_protocol(control::our_hello({}), *hello); !protocol) {
+    agreed = base::fail(std::move(protocol).error());
+  }
+  state_ = State::kIdle;
+  deadline_ = Deadline::after(kIdleTime);
+  if (!agreed) {
+    break_off(std::move(agreed).error());
+  }
+}
+
+void Connection::on_request(const control::Frame& frame) {
+  auto request = control::parse_request(frame.payload);
+  if (!request) {
+    send_error(std::move(request).error());
+    return;
+  }
+  request_ = std::move(*request);
+  switch (request_.kind) {
+  case control::RequestKind::kRecord:
+    on_record(request_.record);
+    break;
+  case control::RequestKind::kFetch:
+    on_fetch(request_.fetch);
+    break;
+  case control::RequestKind::kRelease:
+    on_release(request_.release);
+    break;
+  case control::RequestKind::kList:
+    start_sending(Reply{list_reply(context_.spool), ""});
+    break;
+  case control::RequestKind::kTargets: {
+    auto result = targets_reply(context_.config);
+    start_sending(result ? base::Result<Reply>(Reply{std::move(*result), ""})
+                         : base::fail(std::move(result).error()));
+  }
+  }
+}
+
+void Connection::on_record(const control::RecordRequest& request) {
+  if (auto checked = check_request(context_.config, request); !checked) {
+    send_error(std::move(checked).error());
+    return;
+  }
+  const spool::Entry entry = context_.spool.find(request.id);
+  if (entry.place == spool::Place::kIncoming) {
+    wait_for(request.id);
+    return;
+  }
+  if (entry.place != spool::Place::kNone) {
+    send_entry(entry);
+    return;
+  }
+  auto started = CaptureProcess::start(context_, request);
+  if (!started) {
+    send_error(std::move(started).error());
+    return;
+  }
+  capture_ = std::move(*started);
+  state_ = State::kCapturing;
+}
+
+void Connection::on_fetch(const control::FetchRequest& request) {
+  const spool::Entry entry = context_.spool.find(request.id);
+  if (entry.place == spool::Place::kNone) {
+    send_error(base::make_error(ErrorCode::kTargetNotFound,
+                                "this sidecar has no capture '" + request.id + "'",
+                                "it may have been delivered or removed: see the list of captures"));
+  } else if (entry.place != spool::Place::kIncoming) {
+    send_entry(entry);
+  } else if (request.wait) {
+    wait_for(request.id);
+  } else {
+    send_error({base::make_error(ErrorCode::kBusy, "the capture is still being recorded",
+                                 "fetch it when it has ended"),
+                request.id, "", request.id, ""});
+  }
+}
+
+void Connection::on_release(const control::ReleaseRequest& request) {
+  const spool::Entry entry = context_.spool.find(request.id);
+  // With a store of its own the sidecar still has to deliver there.
+  if (entry.place == spool::Place::kSealed && !context_.config.store) {
+    if (auto delivered = context_.spool.deliver(request.id); !delivered) {
+      send_error(std::move(delivered).error());
+      return;
+    }
+  }
+  Reply reply;
+  reply.result.id = request.id;
+  start_sending(std::move(reply));
+}
+
+void Connection::wait_for(const std::string& id) {
+  waited_id_ = id;
+  state_ = State::kWaiting;
+  // Longer than any capture may take; who waits is not held for ever by a lock of a stopped one.
+  deadline_ = Deadline::after(context_.config.limits.longest_duration + 2min);
+  next_tick_ = Deadline::after(0s);
+}
+
+void Connection::look_at_waited() {
+  const spool::Entry entry = context_.spool.find(waited_id_);
+  const bool running = FileLock::is_held(capture_lock(context_.spool, waited_id_));
+  const bool there = entry.place != spool::Place::kNone;
+  if (there && entry.place != spool::Place::kIncoming) {
+    send_entry(entry);
+  } else if (!running && !there) {
+    // Looked up again: it may have been sealed between the two looks.
+    const spool::Entry again = context_.spool.find(waited_id_);
+    if (again.place == spool::Place::kNone) {
+      send_error(base::make_error(ErrorCode::kTargetGone,
+                                  "capture " + waited_id_ + " ended without a sample"));
+    }
+  } else if (!running) {
+    // Its process and the connection that watched it are gone.
+    auto salvaged = context_.spool.salvage(waited_id_, "the capture's process ended");
+    if (!salvaged && context_.spool.find(waited_id_).place == spool::Place::kIncoming) {
+      send_error(std::move(salvaged).error());
+    }
+  } else if (stream_.pending() == 0) {
+    control::Progress progress;
+    progress.id = waited_id_;
+    progress.phase = "waiting";
+    stream_.send(FrameType::kProgress, control::encode_progress(progress));
+  }
+}
+
+void Connection::on_capture() {
+  auto frame = capture_->receive();
+  if (!frame) {
+    on_capture_died();
+    return;
+  }
+  if (!*frame) {
+    return;
+  }
+  if ((*frame)->type == FrameType::kProgress) {
+    if (caller_here_ && stream_.pending() < control::kMaxPayloadBytes) {
+      stream_.send(FrameType::kProgress, (*frame)->payload);
+    }
+    return;
+  }
+  capture_->reap();
+  capture_.reset();
+  if ((*frame)->type == FrameType::kEnd) {
+    send_entry(context_.spool.find(request_.record.id));
+    return;
+  }
+  auto message = control::parse_error((*frame)->payload);
+  on_capture_failed(message ? std::move(*message)
+                            : control::ErrorMessage{message.error(), "", "", "", ""});
+}
+
+void Connection::on_capture_failed(control::ErrorMessage message) {
+  const bool same = message.busy_id == request_.record.id;
+  if (message.error.code == ErrorCode::kBusy && !message.busy_id.empty() &&
+      (same || request_.record.join)) {
+    wait_for(message.busy_id);
+    return;
+  }
+  send_error(std::move(message));
+}
+
+void Connection::on_capture_died() {
+  const std::string how = capture_->reap();
+  capture_.reset();
+  const std::string& id = request_.record.id;
+  log::error("the process of capture " + id + " was " + (how.empty() ? "cut off" : how));
+  const std::string reason = "the recorder was " + (how.empty() ? "cut off" : how);
+  if (context_.spool.find(id).place == spool::Place::kIncoming) {
+    if (auto salvaged = context_.spool.salvage(id, reason); !salvaged) {
+      log::error("capture " + id + ": " + salvaged.error().message);
+    }
+  }
+  const spool::Entry entry = context_.spool.find(id);
+  if (entry.place == spool::Place::kNone || entry.place == spool::Place::kIncoming) {
+    send_error(base::make_error(ErrorCode::kInternal, reason + ", nothing could be kept",
+                                "raise the memory limit of the jprof container, or report a bug"));
+    return;
+  }
+  send_entry(entry);
+}
+
+void Connection::send_entry(const spool::Entry& entry) {
+  if (entry.place == spool::Place::kQuarantine) {
+    send_error(
+        base::make_error(ErrorCode::kInvalidData,
+                         "capture " + entry.id + " is damaged; its files are kept in quarantine"));
+    return;
+  }
+  if (request_.kind == control::RequestKind::kFetch) {
+    if (auto whole = capture::verify_bundle(entry.directory);
+        !whole && whole.error().code == ErrorCode::kInvalidData) {
+      static_cast<void>(context_.spool.quarantine(entry.id, whole.error().message));
+      send_error(std::move(whole).error());
+      return;
+    }
+    start_sending(reply_by_name(entry, request_.fetch));
+    return;
+  }
+  const std::vector<std::string> none;
+  start_sending(
+      reply_by_format(entry, request_.record.send_files ? request_.record.formats : none));
+}
+
+void Connection::start_sending(base::Result<Reply> reply) {
+  if (!reply) {
+    send_error(std::move(reply).error());
+    return;
+  }
+  std::string payload = control::encode_result(reply->result);
+  if (payload.size() > control::kMaxPayloadBytes) {
+    send_error(base::make_error(ErrorCode::kInternal, "the result is too large for a frame"));
+    return;
+  }
+  if (!caller_here_) {
+    finish_request();
+    return;
+  }
+  stream_.send(FrameType::kResult, payload);
+  sending_id_ = reply->result.files.empty() ? "" : reply->result.id;
+  sender_.emplace(std::move(reply->directory), std::move(reply->result.files));
+  state_ = State::kSending;
+  deadline_ = Deadline::after(leaving_ ? kLeaveTime : kStallTime);
+}
+
+void Connection::pump() {
+  if (state_ != State::kSending || !sender_) {
+    return;
+  }
+  auto done = sender_->pump(stream_);
+  if (!done) {
+    send_error(std::move(done).error());
+    return;
+  }
+  if (*done) {
+    sender_.reset();
+    stream_.send(FrameType::kEnd, "{}");
+    if (!sending_id_.empty()) {
+      // Not proven to have arrived: only the first to go when room is needed.
+      static_cast<void>(context_.spool.mark_fetched(std::exchange(sending_id_, "")));
+    }
+    finish_request();
+  }
+}
+
+void Connection::send_error(base::Error error) {
+  send_error({std::move(error), "", "", "", ""});
+}
+
+void Connection::send_error(control::ErrorMessage message) {
+  sender_.reset();
+  if (caller_here_) {
+    stream_.send(FrameType::kError, control::encode_error(message));
+  }
+  finish_request();
+}
+
+void Connection::finish_request() {
+  state_ = caller_here_ ? State::kIdle : State::kDone; // what is queued is flushed in kIdle
+  deadline_ = Deadline::after(leaving_    ? std::chrono::nanoseconds(kLeaveTime)
+                              : is_last() ? std::chrono::nanoseconds(kStallTime)
+                                          : std::chrono::nanoseconds(kIdleTime));
+}
+
+} // namespace jprof::serve

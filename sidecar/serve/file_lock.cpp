@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/serve/file_lock.h"
+
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace jprof::serve {
+namespace {
+
+constexpr std::size_t kMostBytes = 16 * 1024;
+
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+LockHolder read_holder(int fd) {
+  LockHolder holder;
+  // The holder may be writing just now: then there is nothing to tell yet.
+  const auto text = base::read_all(fd, kMostBytes, "lock");
+  const auto json = text ? base::parse_json(*text) : base::Result<base::Json>(base::Json());
+  if (json) {
+    holder = {base::json_string(*json, "id"), base::json_string(*json, "requester"),
+              base::json_string(*json, "until")};
+  }
+  return holder;
+}
+
+} // namespace
+
+base::Result<std::optional<FileLock>>
+FileLock::try_take(const std::string& path, const LockHolder& self, LockHolder* holder) {
+  base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd) {
+    return base::errno_failure(errno, "cannot open " + path);
+  }
+  struct flock lock = whole_file();
+  if (::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) {
+    if (errno != EAGAIN && errno != EACCES) {
+      return base::errno_failure(errno, "cannot lock " + path);
+    }
+    if (holder != nullptr) {
+      *holder = read_holder(fd.get());
+    }
+    return std::nullopt;
+  }
+  const std::string text =
+      base::dump_json({{"id", self.id}, {"requester", self.requester}, {"until", self.until}});
+  // What stands in it is for others' messages only; a full disk must not refuse a lock.
+  if (::ftruncate(fd.get(), 0) == 0) {
+    static_cast<void>(base::write_all(fd.get(), text, path));
+  }
+  return std::optional(FileLock(std::move(fd)));
+}
+
+bool FileLock::is_held(const std::string& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct flock lock = whole_file();
+  return fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+} // namespace jprof::serve

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+
+#include <optional>
+#include <string>
+
+namespace jprof::serve {
+
+// Who holds a lock, written into the lock's file for those who find it taken.
+struct LockHolder {
+  std::string id; // of the capture
+  std::string requester;
+  std::string until; // RFC 3339 UTC
+};
+
+// A lock that ends with its process, whatever way that ends: an open-file-description lock on a
+// file that stays (F_OFD_SETLK, fcntl(2); unlike with flock(2), looking at it does not take it).
+// Between processes only: descriptors inherited by fork share it.
+class FileLock {
+ public:
+  // Nothing if somebody else holds it; then `holder`, if given, is told who.
+  static base::Result<std::optional<FileLock>>
+  try_take(const std::string& path, const LockHolder& self, LockHolder* holder = nullptr);
+  // True while somebody holds it.
+  static bool is_held(const std::string& path);
+
+ private:
+  explicit FileLock(base::UniqueFd fd) : fd_(std::move(fd)) {}
+  base::UniqueFd fd_;
+};
+
+} // namespace jprof::serve

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/control/reply.h"
+#include "sidecar/serve/frame_stream.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace jprof::serve {
+
+// Sends files of a directory as chunks, a piece whenever the stream has little queued, so that
+// memory stays small whatever the caller's speed. One thread.
+class FileSender {
+ public:
+  FileSender(std::string directory, std::vector<control::ResultFile> files)
+      : directory_(std::move(directory)), files_(std::move(files)) {}
+
+  // True when all is queued. An error means that a file is not what the result said.
+  base::Result<bool> pump(FrameStream& stream);
+
+ private:
+  std::string directory_;
+  std::vector<control::ResultFile> files_;
+  std::size_t index_ = 0;
+  std::uint64_t offset_ = 0;
+  base::UniqueFd fd_;
+};
+
+} // namespace jprof::serve

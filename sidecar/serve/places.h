@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/config/sidecar_config.h"
+
+#include <string>
+#include <vector>
+
+// Where spool and socket are when nobody said it. A sidecar has a volume at /var/lib/jprof; an
+// ephemeral container has none, and keeps both below its own /tmp.
+namespace jprof::serve {
+
+inline constexpr char kDefaultSpool[] = "/var/lib/jprof/spool";
+inline constexpr char kFallbackSpool[] = "/tmp/jprof/spool";
+
+// The configuration with the process's environment; `path` empty: the usual file, which may be
+// absent.
+base::Result<config::SidecarConfig> read_config(const std::string& path);
+
+// Sets the fallback where the spool is nowhere but at its default place and cannot be made there.
+void choose_spool(config::SidecarConfig& config);
+
+// Where a session looks for serve, in this order.
+std::vector<std::string> socket_candidates(const config::SidecarConfig& config);
+
+} // namespace jprof::serve

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/serve/process_limits.h"
+
+#include "lib/base/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <string>
+#include <sys/resource.h>
+
+namespace jprof::serve {
+namespace {
+
+constexpr std::uint64_t kMiB = 1024 * 1024;
+
+std::uint64_t number_in(const std::string& path) {
+  const auto text = base::read_file(path, 64);
+  std::uint64_t value = 0;
+  if (!text ||
+      std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) {
+    return 0; // absent, or "max"
+  }
+  return value;
+}
+
+base::Status set_limit(__rlimit_resource_t resource, std::uint64_t bytes, const char* name) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0) {
+    return base::errno_failure(errno, std::string("cannot read ") + name);
+  }
+  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
+  limit.rlim_max = limit.rlim_cur;
+  if (::setrlimit(resource, &limit) != 0) {
+    return base::errno_failure(errno, std::string("cannot set ") + name);
+  }
+  return {};
+}
+
+} // namespace
+
+MemoryPlan plan_memory(std::uint64_t container_limit) {
+  // A quarter is left for the region, the supervisor and the page cache of the spool.
+  const std::uint64_t whole =
+      container_limit == 0 ? 1024 * kMiB : std::clamp(container_limit, 64 * kMiB, 1024 * kMiB);
+  return {.capture = whole / 2, .connection = whole / 16, .upload = whole / 8};
+}
+
+std::uint64_t container_memory_limit() {
+  // In a container the cgroup file system shows the container's own group at its root.
+  const std::uint64_t v2 = number_in("/sys/fs/cgroup/memory.max");
+  const std::uint64_t v1 = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+  constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 60; // version 1 writes a huge number
+  return v2 != 0 ? v2 : v1 < kUnlimited ? v1 : 0;
+}
+
+base::Status limit_this_process(std::uint64_t memory_bytes, std::uint64_t file_bytes) {
+  JPROF_TRY(set_limit(RLIMIT_CORE, 0, "RLIMIT_CORE"));
+  if (file_bytes != 0) {
+    std::signal(SIGXFSZ, SIG_IGN); // the write fails with EFBIG instead
+    JPROF_TRY(set_limit(RLIMIT_FSIZE, file_bytes, "RLIMIT_FSIZE"));
+  }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // their shadow is terabytes
+  if (memory_bytes != 0) {
+    JPROF_TRY(set_limit(RLIMIT_DATA, memory_bytes, "RLIMIT_DATA"));
+  }
+#else
+  static_cast<void>(memory_bytes);
+#endif
+  return {};
+}
+
+} // namespace jprof::serve

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/serve/results.h"
+
+#include "lib/base/timestamp.h"
+#include "lib/capture/bundle.h"
+#include "sidecar/doctor/report.h"
+#include "sidecar/jvm/discovery.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace jprof::serve {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kMostListed = 200;
+constexpr std::size_t kMostTargets = 100;
+
+base::Result<control::ResultFile> manifest_file(const std::string& directory) {
+  JPROF_TRY_ASSIGN(const capture::FileDigest digest,
+                   capture::digest_file(directory + "/" + capture::kManifestFile));
+  return control::ResultFile{capture::kManifestFile, digest.bytes, 0, digest.sha256};
+}
+
+// 0, 6 for a partial capture, 7 where a derived file could not be made.
+void judge(const capture::Manifest& manifest, control::ResultMessage& result) {
+  base::ErrorCode code = base::ErrorCode::kPartialCapture;
+  if (manifest.partial) {
+    result.message = "partial capture: " + manifest.partial_reason;
+    result.cure = "what was recorded until then is whole and kept";
+  } else if (const Json& errors = base::json_array(manifest.measured, "fileErrors");
+             !errors.empty()) {
+    code = base::ErrorCode::kNotStored;
+    result.message = errors[0].is_string() ? errors[0].get<std::string>() : "a file is missing";
+    result.cure = "the recording is kept: 'jprof convert' makes other files of it";
+  } else {
+    return;
+  }
+  result.exit_code = base::exit_code(code);
+  result.reason = base::reason_word(code);
+}
+
+base::Result<Reply> reply_for(const spool::Entry& entry, capture::Manifest& manifest) {
+  JPROF_TRY_ASSIGN(manifest, capture::read_manifest(entry.directory));
+  Reply reply;
+  reply.directory = entry.directory;
+  reply.result.id = manifest.id;
+  reply.result.manifest = capture::manifest_json(manifest);
+  judge(manifest, reply.result);
+  return reply;
+}
+
+} // namespace
+
+base::Result<Reply> reply_by_format(const spool::Entry& entry,
+                                    const std::vector<std::string>& formats) {
+  capture::Manifest manifest;
+  JPROF_TRY_ASSIGN(Reply reply, reply_for(entry, manifest));
+  for (const capture::BundleFile& file : manifest.files) {
+    if (std::find(formats.begin(), formats.end(), file.format) != formats.end()) {
+      reply.result.files.push_back({file.name, file.bytes, 0, file.sha256});
+    }
+  }
+  // The recording is what is asked for last: a page should not wait for it.
+  std::stable_partition(reply.result.files.begin(), reply.result.files.end(),
+                        [](const auto& file) { return !file.name.ends_with(".jprof"); });
+  if (std::find(formats.begin(), formats.end(), "manifest") != formats.end()) {
+    JPROF_TRY_ASSIGN(control::ResultFile file, manifest_file(entry.directory));
+    reply.result.files.push_back(std::move(file));
+  }
+  return reply;
+}
+
+base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::FetchRequest& request) {
+  capture::Manifest manifest;
+  JPROF_TRY_ASSIGN(Reply reply, reply_for(entry, manifest));
+  std::vector<control::ResultFile> all;
+  for (const capture::BundleFile& file : manifest.files) {
+    all.push_back({file.name, file.bytes, 0, file.sha256});
+  }
+  if (request.names.empty()) {
+    reply.result.files = std::move(all);
+    return reply;
+  }
+  JPROF_TRY_ASSIGN(control::ResultFile last, manifest_file(entry.directory));
+  all.push_back(std::move(last));
+  for (std::size_t i = 0; i < request.names.size(); ++i) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const control::ResultFile& file) {
+      return file.name == request.names[i] && request.offsets[i] <= file.bytes;
+    });
+    if (found == all.end()) {
+      return base::make_failure(base::ErrorCode::kNotFound,
+                                "capture " + entry.id + " has no file '" + request.names[i] +
+                                    "' of that length",
+                                "fetch it whole: without names");
+    }
+    reply.result.files.push_back(*found);
+    reply.result.files.back().offset = request.offsets[i];
+  }
+  return reply;
+}
+
+control::ResultMessage list_reply(const spool::Spool& spool) {
+  std::vector<spool::Entry> entries = spool.list();
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.changed > b.changed; });
+  entries.resize(std::min(entries.size(), kMostListed));
+  control::ResultMessage result;
+  for (const spool::Entry& entry : entries) {
+    Json json = {{"id", entry.id},
+                 {"state", spool::place_word(entry.place)},
+                 {"bytes", entry.bytes},
+                 {"changed", base::format_utc(entry.changed)}};
+    if (const auto manifest = capture::read_manifest(entry.directory)) {
+      json["trigger"] = manifest->trigger;
+      json["requester"] = manifest->requester;
+      json["requestTime"] = manifest->request_time;
+      json["partial"] = manifest->partial;
+    }
+    result.captures.push_back(std::move(json));
+  }
+  return result;
+}
+
+base::Result<control::ResultMessage> targets_reply(const config::SidecarConfig& config) {
+  JPROF_TRY_ASSIGN(std::vector<jvm::Candidate> found, jvm::find_jvms());
+  std::optional<inject::SharedVolume> volume;
+  if (!config.agent_volume.empty()) {
+    volume = inject::SharedVolume{config.agent_volume, ""};
+  }
+  std::vector<doctor::Examination> examined;
+  for (jvm::Candidate& candidate : found) {
+    if (examined.size() < kMostTargets) {
+      examined.push_back(doctor::examine(std::move(candidate), volume));
+    }
+  }
+  control::ResultMessage result;
+  result.targets = base::json_array(doctor::to_json(examined), "jvms");
+  return result;
+}
+
+} // namespace jprof::serve

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/config/sidecar_config.h"
+#include "lib/control/reply.h"
+#include "lib/control/request.h"
+#include "sidecar/spool/spool.h"
+
+#include <string>
+#include <vector>
+
+// What serve answers, made of what lies in the spool.
+namespace jprof::serve {
+
+struct Reply {
+  control::ResultMessage result;
+  std::string directory; // of result.files; empty: no files
+};
+
+// Of a sealed or delivered capture: files of these formats ("manifest" is the manifest itself).
+base::Result<Reply> reply_by_format(const spool::Entry& entry,
+                                    const std::vector<std::string>& formats);
+// By name and offset; no names: every file but the manifest. kNotFound for a name that is not
+// there.
+base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::FetchRequest& request);
+// The newest captures of the spool.
+control::ResultMessage list_reply(const spool::Spool& spool);
+// The JVMs visible, each with the doctor's checks, as `jprof list -o json` shows them.
+base::Result<control::ResultMessage> targets_reply(const config::SidecarConfig& config);
+
+} // namespace jprof::serve

@@ -1,0 +1,322 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/serve/supervisor.h"
+
+#include "lib/base/file.h"
+#include "lib/control/frame.h"
+#include "lib/control/hello.h"
+#include "lib/control/reply.h"
+#include "lib/log/log.h"
+#include "sidecar/serve/connection.h"
+#include "sidecar/serve/socket.h"
+#include "sidecar/serve/upload.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace jprof::serve {
+namespace {
+
+using namespace std::chrono_literals;
+using base::Deadline;
+
+constexpr std::size_t kMostConnections = 8;
+constexpr auto kUpkeepEvery = 10min;
+constexpr auto kBlockedRetry = 10min;
+constexpr auto kRecoveryTime = 60s; // callers wait meanwhile
+
+base::UniqueFd supervisor_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int one : {SIGTERM, SIGINT, SIGCHLD}) {
+    sigaddset(&signals, one);
+  }
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+// For a caller too many: said without reading a byte of it.
+void refuse(int fd) {
+  const std::string text =
+      control::encode_frame(control::FrameType::kHello,
+                            control::encode_hello(control::our_hello({}))) +
+      control::encode_frame(
+          control::FrameType::kError,
+          control::encode_error(
+              {base::make_error(base::ErrorCode::kBusy, "this sidecar has too many callers",
+                                "try again in a minute"),
+               "", "", "", ""}));
+  static_cast<void>(::send(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+int upkeep(spool::Spool& spool, bool recover) {
+  const auto now = std::chrono::system_clock::now();
+  auto lines = recover ? spool.recover(now) : base::Result<std::vector<std::string>>();
+  auto more = spool.enforce(0, now);
+  for (const auto* result : {&lines, &more}) {
+    if (!*result) {
+      log::error("spool: " + result->error().text());
+      continue;
+    }
+    for (const std::string& line : **result) {
+      log::warning(line);
+    }
+  }
+  return 0;
+}
+
+} // namespace
+
+base::Result<Supervisor> Supervisor::create(config::SidecarConfig config,
+                                            const ServeOptions& options) {
+  JPROF_TRY_ASSIGN(spool::Spool spool, spool::Spool::own(config.spool));
+  JPROF_TRY_ASSIGN(base::UniqueFd listener, listen_at(socket_path(config)));
+  const MemoryPlan memory = plan_memory(container_memory_limit());
+  return Supervisor(ServeContext{std::move(config), std::move(spool), memory, -1}, options,
+                    std::move(listener));
+}
+
+Supervisor::Supervisor(ServeContext context, const ServeOptions& options, base::UniqueFd listener)
+    : context_(std::move(context)), options_(options), listener_(std::move(listener)),
+      signals_(supervisor_signals()), next_upkeep_(Deadline::after(kUpkeepEvery)),
+      idle_until_(Deadline::after(options.idle_exit)) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
+    wake_reader_.reset(ends[0]);
+    wake_writer_.reset(ends[1]);
+    context_.wake_fd = ends[1];
+  }
+  // Orphans of ours are ours to reap also where we are not PID 1.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // Captures are stopped through the group: their connection may have gone before them.
+  static_cast<void>(::setpgid(0, 0)); // fails where we lead a session: then we lead a group, too
+}
+
+template <typename Work>
+void Supervisor::start(Kind kind, const Work& work) {
+  const pid_t child = ::fork();
+  if (child < 0) {
+    log::error("cannot start a process: " + base::errno_error(errno, "fork").message);
+    return;
+  }
+  if (child == 0) {
+    listener_.reset();
+    signals_.reset();
+    wake_reader_.reset();
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::_exit(work());
+  }
+  children_[child] = kind;
+}
+
+void Supervisor::accept_caller() {
+  base::UniqueFd caller(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!caller) {
+    return;
+  }
+  if (auto peer = check_peer(caller.get()); !peer) {
+    log::warning("a caller is refused: " + peer.error().message);
+    return;
+  }
+  if (count(Kind::kConnection) >= kMostConnections) {
+    refuse(caller.get());
+    return;
+  }
+  start(Kind::kConnection, [this, &caller] {
+    if (!limit_this_process(context_.memory.connection, 0)) {
+      return 1;
+    }
+    Connection(context_, std::move(caller)).run();
+    return 0;
+  });
+}
+
+void Supervisor::start_upload() {
+  next_upload_.reset();
+  upload_wanted_ = false;
+  start(Kind::kUpload, [this] {
+    static_cast<void>(limit_this_process(context_.memory.upload, 0));
+    const auto store = open_store(*context_.config.store, {});
+    if (!store) {
+      log::error("store: " + store.error().text());
+      return static_cast<int>(UploadResult::kBlocked);
+    }
+    return static_cast<int>(deliver_pending(context_.spool, **store));
+  });
+}
+
+void Supervisor::start_upkeep(bool recover) {
+  next_upkeep_ = Deadline::after(kUpkeepEvery);
+  start(Kind::kUpkeep, [this, recover] { return upkeep(context_.spool, recover); });
+}
+
+std::size_t Supervisor::count(Kind kind) const {
+  return static_cast<std::size_t>(
+      std::count_if(children_.begin(), children_.end(),
+                    [kind](const auto& child) { return child.second == kind; }));
+}
+
+bool Supervisor::is_running(Kind kind) const {
+  return count(kind) > 0;
+}
+
+void Supervisor::on_end(Kind kind, int status) {
+  if (WIFSIGNALED(status) && !stopping_) {
+    log::error(std::string(kind == Kind::kConnection ? "a caller's process"
+                           : kind == Kind::kUpload   ? "the upload's process"
+                                                     : "the spool's upkeep") +
+               " was killed by signal " + std::to_string(WTERMSIG(status)));
+  }
+  idle_until_ = Deadline::after(options_.idle_exit);
+  if (kind == Kind::kConnection) {
+    upload_wanted_ = true;
+  } else if (kind == Kind::kUpkeep) {
+    recovered_ = true;
+  } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    backoff_.succeeded();
+  } else {
+    const bool blocked =
+        WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(UploadResult::kBlocked);
+    const auto delay = blocked ? std::chrono::milliseconds(kBlockedRetry) : backoff_.next();
+    next_upload_ = Deadline::after(delay);
+  }
+}
+
+void Supervisor::reap() {
+  int status = 0;
+  for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0;
+       pid = ::waitpid(-1, &status, WNOHANG)) {
+    const auto found = children_.find(pid);
+    if (found != children_.end()) { // else an orphan that we inherited
+      const Kind kind = found->second;
+      children_.erase(found);
+      on_end(kind, status);
+    }
+  }
+}
+
+void Supervisor::on_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    stopping_ |= info.ssi_signo != SIGCHLD;
+  }
+  reap();
+}
+
+void Supervisor::on_wake() {
+  std::array<char, 64> ignored{};
+  while (::read(wake_reader_.get(), ignored.data(), ignored.size()) > 0) {
+  }
+  upload_wanted_ = true;
+  next_upload_.reset(); // something new: try at once
+}
+
+void Supervisor::on_time() {
+  const bool can_upload = context_.config.store && recovered_ && !is_running(Kind::kUpload);
+  const bool due = next_upload_ ? next_upload_->expired() : upload_wanted_;
+  if (can_upload && due) {
+    start_upload();
+  }
+  if (next_upkeep_.expired() && !is_running(Kind::kUpkeep)) {
+    start_upkeep(false);
+  }
+  if (!children_.empty()) {
+    idle_until_ = Deadline::after(options_.idle_exit);
+  } else if (options_.idle_exit.count() > 0 && idle_until_.expired() && !next_upload_) {
+    log::info("nobody called for a while: the end");
+    stopping_ = true;
+  }
+}
+
+int Supervisor::poll_timeout() const {
+  Deadline soonest = next_upkeep_;
+  if (next_upload_ && !is_running(Kind::kUpload)) {
+    soonest = soonest.sooner(*next_upload_);
+  }
+  if (options_.idle_exit.count() > 0 && children_.empty()) {
+    soonest = soonest.sooner(idle_until_);
+  }
+  return soonest.poll_milliseconds();
+}
+
+void Supervisor::run() {
+  start_upkeep(true);
+  const Deadline recovery = Deadline::after(kRecoveryTime);
+  while (!stopping_) {
+    const bool accepts = recovered_ || recovery.expired();
+    std::array<pollfd, 3> fds{{{signals_.get(), POLLIN, 0},
+                               {wake_reader_.get(), POLLIN, 0},
+                               {accepts ? listener_.get() : -1, POLLIN, 0}}};
+    if (::poll(fds.data(), fds.size(), poll_timeout()) < 0 && errno != EINTR) {
+      log::error(base::errno_error(errno, "poll").message);
+    }
+    if (fds[0].revents != 0) {
+      on_signals();
+    }
+    if (fds[1].revents != 0) {
+      on_wake();
+    }
+    if (fds[2].revents != 0 && !stopping_) {
+      accept_caller();
+    }
+    on_time();
+  }
+  shut_down();
+}
+
+// Captures whose connection died are children, too, though not in our list.
+void Supervisor::wait_for_children(Deadline deadline) {
+  siginfo_t info{};
+  while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !deadline.expired()) {
+    pollfd fd{signals_.get(), POLLIN, 0};
+    ::poll(&fd, 1, deadline.poll_milliseconds());
+    on_signals();
+  }
+}
+
+void Supervisor::shut_down() {
+  const Deadline deadline = Deadline::after(context_.config.shutdown_grace);
+  ::unlink(socket_path(context_.config).c_str());
+  listener_.reset();
+  ::kill(0, SIGTERM); // the group: connections, captures and uploads; ours is blocked
+  wait_for_children(deadline);
+  if (context_.config.store && !deadline.expired() &&
+      !context_.spool.list(spool::Place::kSealed).empty()) {
+    start_upload();
+    wait_for_children(deadline);
+  }
+  for (const auto& [pid, kind] : children_) {
+    ::kill(pid, SIGKILL); // what is sealed is safe; what is not is salvaged by the next start
+  }
+  report_pending();
+}
+
+void Supervisor::report_pending() const {
+  const std::size_t pending = context_.spool.list(spool::Place::kSealed).size();
+  if (pending == 0) {
+    return;
+  }
+  const std::string text = std::to_string(pending) + " captures are still in the spool " +
+                           context_.spool.directory() + ": they are lost if the pod is deleted";
+  log::warning(text);
+  // Where Kubernetes looks for a last word (container status, terminated.message); absent
+  // elsewhere.
+  const base::UniqueFd fd(::open("/dev/termination-log", O_WRONLY | O_CLOEXEC));
+  if (fd) {
+    static_cast<void>(base::write_all(fd.get(), "jprof: " + text + "\n", "termination-log"));
+  }
+}
+
+} // namespace jprof::serve

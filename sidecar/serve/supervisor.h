@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/deadline.h"
+#include "lib/base/result.h"
+#include "sidecar/serve/backoff.h"
+#include "sidecar/serve/serve_context.h"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <sys/types.h>
+
+namespace jprof::serve {
+
+struct ServeOptions {
+  // End after this long without a caller, a capture or an upload; 0: never.
+  std::chrono::nanoseconds idle_exit{0};
+};
+
+// `jprof serve`, as PID 1 of its container: accepts, starts a child for each caller, for uploads
+// and for the spool's upkeep, reaps them, and takes its time on SIGTERM. It reads nothing that a
+// caller, a JVM or a store sent, and no error ends it once it listens. One thread.
+class Supervisor {
+ public:
+  // Takes the spool, and starts to listen. Errors are those of a wrong configuration or volume.
+  static base::Result<Supervisor> create(config::SidecarConfig config, const ServeOptions& options);
+  // Until SIGTERM, SIGINT or idle_exit.
+  void run();
+
+ private:
+  enum class Kind { kConnection, kUpload, kUpkeep };
+
+  Supervisor(ServeContext context, const ServeOptions& options, base::UniqueFd listener);
+  void accept_caller();
+  template <typename Work>
+  void start(Kind kind, const Work& work);
+  void start_upload();
+  void start_upkeep(bool recover);
+  void on_signals();
+  void on_wake();
+  void reap();
+  void on_end(Kind kind, int status);
+  void on_time();
+  int poll_timeout() const;
+  bool is_running(Kind kind) const;
+  std::size_t count(Kind kind) const;
+  void shut_down();
+  void wait_for_children(base::Deadline deadline);
+  void report_pending() const;
+
+  ServeContext context_;
+  ServeOptions options_;
+  base::UniqueFd listener_;
+  base::UniqueFd signals_;
+  base::UniqueFd wake_reader_;
+  base::UniqueFd wake_writer_;
+  std::map<pid_t, Kind> children_;
+  bool recovered_ = false;
+  bool stopping_ = false;
+  bool upload_wanted_ = true;
+  Backoff backoff_;
+  std::optional<base::Deadline> next_upload_;
+  base::Deadline next_upkeep_;
+  base::Deadline idle_until_;
+};
+
+} // namespace jprof::serve

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/session/relay.h"
+
+#include "lib/base/deadline.h"
+#include "lib/base/file.h"
+#include "lib/control/frame.h"
+#include "lib/control/hello.h"
+#include "lib/control/reply.h"
+#include "sidecar/serve/socket.h"
+
+#include <array>
+#include <cerrno>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+namespace jprof::session {
+namespace {
+
+using namespace std::chrono_literals;
+
+// False once `from` has ended or `to` takes no more.
+bool copy_some(int from, int to) {
+  std::array<char, 64 * 1024> buffer;
+  const ssize_t got = ::read(from, buffer.data(), buffer.size());
+  if (got < 0 && errno == EINTR) {
+    return true;
+  }
+  return got > 0 &&
+         base::write_all(to, {buffer.data(), static_cast<std::size_t>(got)}, "relay").has_value();
+}
+
+} // namespace
+
+base::Result<int> connect_to_serve(const std::vector<std::string>& sockets,
+                                   std::chrono::milliseconds patience) {
+  const base::Deadline deadline = base::Deadline::after(patience);
+  for (;;) {
+    base::Error last;
+    for (const std::string& path : sockets) {
+      auto fd = serve::connect_to(path);
+      if (fd) {
+        return fd->release();
+      }
+      last = std::move(fd).error();
+      if (last.code == base::ErrorCode::kPermission) {
+        return base::fail(std::move(last));
+      }
+    }
+    if (deadline.expired()) {
+      return base::make_failure(base::ErrorCode::kUnavailable,
+                                "'jprof serve' does not run here: " + last.message,
+                                "see the log of the jprof container");
+    }
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+void relay(int input, int output, int socket) {
+  // A thread for each direction: neither may hold up the other. The upward one may be blocked in
+  // read(2) for ever; it ends with the process.
+  std::thread([input, socket] {
+    while (copy_some(input, socket)) {
+    }
+    ::shutdown(socket, SHUT_WR);
+  }).detach();
+  while (copy_some(socket, output)) {
+  }
+}
+
+void tell_failure(int output, const base::Error& error) {
+  const std::string text = control::encode_frame(control::FrameType::kHello,
+                                                 control::encode_hello(control::our_hello({}))) +
+                           control::encode_frame(control::FrameType::kError,
+                                                 control::encode_error({error, "", "", "", ""}));
+  static_cast<void>(base::write_all(output, text, "output"));
+}
+
+} // namespace jprof::session

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace jprof::session {
+
+// Connects to the first of `sockets` that answers, trying for as long as `patience`: a container
+// that has just started may be called before its serve listens. kUnavailable, with the cure.
+base::Result<int> connect_to_serve(const std::vector<std::string>& sockets,
+                                   std::chrono::milliseconds patience);
+
+// Copies input to the socket and the socket to output until the socket ends or output breaks. When
+// input ends the socket is told (half-closed), and its answers still come. Understands nothing of
+// what it copies. Owns `socket`; does not return before the process may exit.
+void relay(int input, int output, int socket);
+
+// What the caller is told where there is no serve: a hello and an error frame, on `output`.
+void tell_failure(int output, const base::Error& error);
+
+} // namespace jprof::session
