@@ -123,8 +123,10 @@ void VmFinder::add(const Mapping& mapping) {
   } else if (name == "libc.so.6" || (name.starts_with("libc-2.") && name.ends_with(".so"))) {
     // Alpine images with a glibc compatibility layer map both: the loader's libc, musl, is the one.
     found_.libc = found_.libc == Libc::kMusl ? Libc::kMusl : Libc::kGlibc;
-  } else if (name == "libjprof.so" || name.starts_with(".jprof-")) {
-    found_.has_jprof = true;
+  } else if (name == "libjprof.so" || (name.starts_with(".jprof-") && name.ends_with(".so"))) {
+    if (found_.agent_library.empty()) {
+      found_.agent_library = mapping.path;
+    }
   } else {
     for (const std::string_view profiler : kProfilers) {
       if (name.starts_with(profiler)) {

@@ -40,7 +40,7 @@ struct LoadedVm {
   std::string library; // path of libjvm or libj9vm in the process's mount namespace
   bool library_deleted = false;
   std::uint64_t library_inode = 0;
-  bool has_jprof = false;     // a copy of our agent is mapped
+  std::string agent_library;  // path of a copy of our agent that is mapped, empty if none
   std::string other_profiler; // file name of another profiler's library, empty if none
 };
 // Feeds on mappings; HotSpot's library also lies beside OpenJ9's, so both are looked for to the

@@ -148,6 +148,9 @@ Check check_agents(const jvm::JvmFacts& facts) {
 Check check_place(const TargetRoot& root, const jvm::Target& target,
                   const std::optional<inject::SharedVolume>& volume) {
   std::string problems;
+  if (!target.vm.agent_library.empty()) {
+    return checks::pass(CheckId::kPlace, "the agent is in the JVM already");
+  }
   if (volume) {
     const std::string& seen =
         volume->target_directory.empty() ? volume->directory : volume->target_directory;
@@ -178,8 +181,9 @@ Check check_profiler(const container::LoadedVm& vm) {
                         "the JVM holds " + base::printable(vm.other_profiler),
                         "stop that profiler while jprof records: both want SIGPROF");
   }
-  return checks::pass(CheckId::kOtherProfiler, vm.has_jprof ? "jprof's own agent is resident"
-                                                            : "no other profiler is loaded");
+  return checks::pass(CheckId::kOtherProfiler, !vm.agent_library.empty()
+                                                   ? "jprof's own agent is resident"
+                                                   : "no other profiler is loaded");
 }
 
 Check check_timers(const container::ProcessStatus& status) {
@@ -197,7 +201,8 @@ Check check_timers(const container::ProcessStatus& status) {
 
 Check check_notice(const jvm::JvmFacts& facts, const container::LoadedVm& vm) {
   constexpr int kFirstWithNotice = 21; // JEP 451
-  if (facts.release.feature >= kFirstWithNotice && !facts.flags.agents_announced && !vm.has_jprof) {
+  if (facts.release.feature >= kFirstWithNotice && !facts.flags.agents_announced &&
+      vm.agent_library.empty()) {
     return checks::warn(CheckId::kNotice,
                         "loading the agent prints three lines on the JVM's standard error, once",
                         "-XX:+EnableDynamicAgentLoading in the JVM's options silences them");

@@ -37,7 +37,7 @@ base::Json row_of(const Examination& jvm) {
     row["gid"] = target.status.effective_gid;
     row["vm"] = vm_word(target.vm.vm);
     row["libc"] = libc_word(target.vm.libc);
-    row["agentResident"] = target.vm.has_jprof;
+    row["agentResident"] = !target.vm.agent_library.empty();
   }
   row["main"] = jvm.facts.command.main;
   row["javaVersion"] = jvm.facts.release.version;

@@ -86,6 +86,46 @@ constexpr std::array<StatusText, 14> kStatusTexts = {{
      ""},
 }};
 
+base::Status load(const jvm::Target& target, const std::string& path, const ControlSocket& control,
+                  Deadline deadline, AgentLink& link) {
+  JPROF_TRY_ASSIGN(const int code,
+                   jvm::load_agent(target, path, control.agent_options(), deadline));
+  if (code != wire::kLoadOk && code != wire::kLoadHandedOver) {
+    return base::fail(load_error(target, code));
+  }
+  link.library = path;
+  link.handed_over = code == wire::kLoadHandedOver;
+  return {};
+}
+
+// A JVM that holds a copy already is asked for it by the path it was loaded from. glibc finds a
+// library by that name among those that are loaded, before it looks for a file, so the copy need
+// not exist any more and no second one is mapped; JDK 8 and 11 would never unload that one. Where
+// it does not work (musl opens the file first), nothing has happened and the next rung is taken.
+bool load_resident(const jvm::Target& target, const ControlSocket& control, Deadline deadline,
+                   AgentLink& link) {
+  const std::string& path = target.vm.agent_library;
+  if (path.empty()) {
+    return false;
+  }
+  const base::Status loaded = load(target, path, control, deadline, link);
+  if (!loaded) {
+    link.skipped.push_back("resident copy: " + loaded.error().message);
+    return false;
+  }
+  link.rung = Rung::kResident;
+  return true;
+}
+
+base::Status load_delivered(const jvm::Target& target, const AgentOptions& options,
+                            const ControlSocket& control, Deadline deadline, AgentLink& link) {
+  JPROF_TRY_ASSIGN(DeliveredAgent agent, deliver_agent(target, options, deadline, link.skipped));
+  const base::Status loaded = load(target, agent.path(), control, deadline, link);
+  agent.remove();
+  link.rung = agent.rung();
+  return loaded;
+}
+
 } // namespace
 
 base::Error agent_error(const wire::FailedMessage& message) {
@@ -110,14 +150,8 @@ base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOpti
   const auto deadline = Deadline::after(options.timeout);
   AgentLink link;
   JPROF_TRY_ASSIGN(ControlSocket control, ControlSocket::create(target, deadline));
-  JPROF_TRY_ASSIGN(DeliveredAgent agent, deliver_agent(target, options, deadline, link.skipped));
-  const auto loaded = jvm::load_agent(target, agent.path(), control.agent_options(), deadline);
-  agent.remove();
-  if (!loaded) {
-    return base::fail(loaded.error());
-  }
-  if (*loaded != wire::kLoadOk && *loaded != wire::kLoadHandedOver) {
-    return base::fail(load_error(target, *loaded));
+  if (!load_resident(target, control, deadline, link)) {
+    JPROF_TRY(load_delivered(target, options, control, deadline, link));
   }
   auto accepted = control.accept(deadline);
   control.close();
@@ -126,9 +160,7 @@ base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOpti
   }
   link.socket = std::move(accepted->socket);
   link.hello = accepted->hello;
-  link.rung = agent.rung();
-  link.library = agent.path();
-  link.handed_over = *loaded == wire::kLoadHandedOver || link.hello.resident != 0;
+  link.handed_over = link.handed_over || link.hello.resident != 0;
   return link;
 }
 

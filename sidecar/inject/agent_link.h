@@ -27,8 +27,9 @@ struct AgentOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };
 
-// How the library came to the JVM (ARCHITECTURE.md, "Delivery of the agent").
-enum class Rung { kSharedVolume, kCopy };
+// How the library came to the JVM: it was there from an earlier session or -agentpath, was seen on
+// a shared volume, or was copied (ARCHITECTURE.md, "Delivery of the agent").
+enum class Rung { kResident, kSharedVolume, kCopy };
 
 // A JVM whose agent waits for the start message. The socket is SEQPACKET, its peer is the target by
 // SO_PEERCRED and knew the nonce; all else in `hello` is the JVM's word only. Whoever holds the
@@ -39,7 +40,7 @@ struct AgentLink {
   Rung rung = Rung::kCopy;
   std::string library;              // path given to the JVM; no longer there for kCopy
   std::vector<std::string> skipped; // why a better rung was not taken, one sentence each
-  bool handed_over = false;         // a copy that was resident before answers
+  bool handed_over = false;         // another copy than the one just loaded answers
 };
 
 // Makes the control socket in the target's /tmp, delivers libjprof.so, attaches, loads, accepts.

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <unistd.h>
 
@@ -95,6 +96,59 @@ TEST_P(RealJvm, LoadsTheAgentAndIsConnected) {
   EXPECT_EQ(link->hello.pid, static_cast<std::uint32_t>(target->innermost_pid()));
   EXPECT_EQ(link->rung, inject::Rung::kCopy);
   EXPECT_EQ(leftovers(), 0U);
+}
+
+// Copies of libjprof.so that the JVM has mapped, by what /proc says.
+std::size_t copies_in(const jvm::Target& target) {
+  const auto maps = target.process.open_file("maps");
+  std::set<std::uint64_t> inodes;
+  EXPECT_TRUE(maps);
+  EXPECT_TRUE(container::read_mappings(maps->get(), 64U << 20U, [&](const auto& mapping) {
+    if (mapping.path.find(".jprof-") != std::string_view::npos) {
+      inodes.insert(mapping.inode);
+    }
+    return true;
+  }));
+  return inodes.size();
+}
+
+// The number of open descriptors once it stops falling to `least`: the agent closes its own a
+// moment after the hang-up.
+std::size_t settled_descriptors(const jvm::Target& target, std::size_t least) {
+  std::size_t count = 0;
+  for (int i = 0; i < 200; ++i) {
+    count = target.process.list("fd", 1000).value_or(std::vector<std::string>()).size();
+    if (count <= least) {
+      break;
+    }
+    ::usleep(10000);
+  }
+  return count;
+}
+
+TEST_P(RealJvm, KeepsOneCopyOfOurAgentHoweverOftenItIsDelivered) {
+  START_OR_SKIP();
+  constexpr int kTimes = 5;
+  std::size_t copies = 0;
+  ASSERT_TRUE(jvm::run_command(*find(), {"properties", {}}, Deadline::after(seconds(20))));
+  const std::size_t descriptors =
+      find()->process.list("fd", 1000)->size(); // with its attach socket
+
+  for (int i = 0; i < kTimes; ++i) {
+    const auto target = find(); // a new sidecar each time: it knows nothing of the one before
+    ASSERT_TRUE(target) << target.error().text();
+    const auto link = inject::connect_agent(*target, {.agent_file = JPROF_AGENT});
+
+    ASSERT_TRUE(link) << link.error().text();
+    EXPECT_EQ(link->hello.pid, static_cast<std::uint32_t>(target->innermost_pid()));
+    EXPECT_FALSE(std::filesystem::exists(link->library));
+    copies = copies_in(*target);
+  }
+
+  // musl looks for a file before it looks for a loaded library, and never unloads.
+  const bool musl = std::string(GetParam()) == "jdk-17-musl";
+  EXPECT_EQ(copies, musl ? std::size_t{kTimes} : 1U);
+  EXPECT_LE(settled_descriptors(*find(), descriptors), descriptors);
 }
 
 TEST_P(RealJvm, TellsWhatTheAgentReturned) {
