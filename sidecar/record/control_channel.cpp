@@ -122,7 +122,9 @@ base::Result<std::optional<AgentMessage>> receive(int socket) {
   for (int i = 0; i < kMostSkipped; ++i) {
     std::array<std::byte, wire::kMaxControlBytes> buffer;
     const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) {
+    // A peer that closed with messages of ours unread resets the connection, and the kernel reports
+    // that once, before what the peer had sent last.
+    if (got < 0 && (errno == EINTR || errno == ECONNRESET)) {
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {

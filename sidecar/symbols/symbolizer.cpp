@@ -85,8 +85,10 @@ const Module* Symbolizer::find(std::uint64_t address, std::uint64_t when_ns) con
   const Module* best = nullptr;
   for (const Module& module : modules_) {
     const bool holds = address >= module.base && address < module.end;
-    const bool there = module.unloaded_ns == 0 || when_ns <= module.unloaded_ns;
-    // Of several at one address the one that was there then; else the last one seen.
+    const bool there =
+        module.loaded_ns <= when_ns && (module.unloaded_ns == 0 || when_ns <= module.unloaded_ns);
+    // Of several at one address the one that was there then. A module that the agent has not yet
+    // seen when it is sampled is better than none.
     if (holds && (best == nullptr || there)) {
       best = &module;
     }

@@ -1,0 +1,601 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/recording_reader.h"
+#include "sidecar/record/recorder.h"
+#include "tests/support/scripted_agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace jprof::record {
+namespace {
+
+using namespace std::chrono_literals;
+using jprof::testing::RegionShape;
+using jprof::testing::ScriptedAgent;
+using ::testing::HasSubstr;
+using Agent = ScriptedAgent::Session;
+
+wire::Frame java(std::uint32_t name) {
+  return wire::make_java_frame(wire::FrameKind::kC2, wire::kNoBci, name);
+}
+
+std::uint32_t java_stack(Agent& agent, const std::string& leaf) {
+  auto& region = agent.region();
+  const std::array frames{java(region.add_name("com/acme/Shop", leaf)),
+                          java(region.add_name("java/lang/Thread", "run"))};
+  return region.add_stack(frames);
+}
+
+// One recording, from a scripted agent to what the file holds.
+struct Recorded {
+  base::Result<RecorderResult> result;
+  std::string file;
+  profile::Recording read() const { return profile::read_recording(file).value(); }
+};
+
+RecorderOptions quick_options() {
+  RecorderOptions options;
+  options.region_bytes = 1U << 20;
+  options.duration = 20s; // scripts end it sooner
+  options.drain_period = 20ms;
+  options.start_timeout = 2000ms;
+  options.stop_timeout = 300ms;
+  return options;
+}
+
+Recorded run(ScriptedAgent& agent, const RecorderOptions& options = quick_options(),
+             RecorderInput input = {}) {
+  Recorded out;
+  input.socket = agent.sidecar_socket();
+  if (!input.sink) {
+    input.sink = [&out](std::string_view bytes) -> base::Status {
+      out.file += bytes;
+      return {};
+    };
+  }
+  if (!input.native.namer) {
+    input.native.namer = [](std::uint64_t address, std::uint64_t) {
+      return NativeName{"native_" + std::to_string(address), "/lib/x.so", "", false};
+    };
+  }
+  out.result = record(input, options);
+  return out;
+}
+
+std::string stack_text(const profile::Profile& profile, profile::StackId id) {
+  std::string text;
+  for (const profile::FrameId frame : profile.stack(id)) {
+    text += text.empty() ? "" : ";";
+    text += profile.string(profile.frame(frame).name);
+  }
+  return text;
+}
+
+std::map<std::string, std::uint64_t> samples_by_stack(const profile::Profile& profile) {
+  std::map<std::string, std::uint64_t> out;
+  for (const profile::Sample& sample : profile.samples()) {
+    out[stack_text(profile, sample.stack)] += sample.count;
+  }
+  return out;
+}
+
+TEST(Recorder, WritesWhatTheAgentSampled) {
+  ScriptedAgent agent([](Agent& a) {
+    a.region().set_thread(3, 107, "worker", 2'000'000);
+    const std::uint32_t stack = java_stack(a, "checkout");
+    a.send_started();
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      a.region().add_sample({.time_ns = i * 1000, .thread = 3, .tid = 107, .stack = stack});
+    }
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result) << recorded.result.error().text();
+  EXPECT_EQ(recorded.result->samples, 5U);
+  EXPECT_EQ(recorded.result->weight, 50'000'000U);
+  EXPECT_TRUE(recorded.result->accounted);
+  EXPECT_FALSE(recorded.result->info.partial) << recorded.result->info.partial_reason;
+  ASSERT_EQ(recorded.result->hottest.size(), 1U);
+  EXPECT_EQ(recorded.result->hottest[0].name, "com.acme.Shop.checkout");
+  const profile::Recording file = recorded.read();
+  EXPECT_TRUE(file.health.complete) << file.health.problem;
+  EXPECT_EQ(
+      samples_by_stack(file.profile),
+      (std::map<std::string, std::uint64_t>{{"java.lang.Thread.run;com.acme.Shop.checkout", 5}}));
+  const profile::Thread& thread = file.profile.thread(file.profile.samples()[0].thread);
+  EXPECT_EQ(file.profile.string(thread.name), "worker");
+  EXPECT_EQ(thread.tid, 107U);
+  EXPECT_EQ(thread.java_id, 1070U);
+  EXPECT_EQ(thread.cpu, 2ms);
+  EXPECT_EQ(file.profile.info().engine, "cpu-timer");
+  EXPECT_EQ(file.profile.info().walker, "vmstructs");
+  EXPECT_EQ(file.profile.info().interval_got, 10ms);
+}
+
+TEST(Recorder, AsksTheAgentForWhatItWasAsked) {
+  wire::StartMessage seen{};
+  ScriptedAgent agent([&seen](Agent& a) {
+    seen = a.start();
+    a.send_started();
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+  RecorderOptions options = quick_options();
+  options.interval = 1ms;
+  options.duration = 3s;
+  options.max_depth = 77;
+
+  ASSERT_TRUE(run(agent, options).result);
+
+  EXPECT_EQ(seen.interval_ns, 1'000'000U);
+  EXPECT_EQ(seen.duration_ns, 3'000'000'000U);
+  EXPECT_EQ(seen.max_depth, 77U);
+  EXPECT_EQ(seen.region_bytes, 1U << 20);
+}
+
+TEST(Recorder, DrainsARingManyTimesOverWithoutLoss) {
+  constexpr std::uint64_t kSamples = 1500;
+  RegionShape shape;
+  shape.ring_slots = 64;
+  ScriptedAgent agent(
+      [](Agent& a) {
+        const std::uint32_t stack = java_stack(a, "busy");
+        a.send_started();
+        for (std::uint64_t i = 0; i < kSamples;) {
+          const auto& header = a.region().header();
+          if (header.ring_head - header.ring_tail < 64) {
+            a.region().add_sample({.time_ns = i++, .stack = stack});
+          } else if (!a.hear(5000ms)) {
+            return;
+          }
+        }
+        a.send_stopped(wire::StopReason::kDeadline);
+      },
+      shape);
+  RecorderOptions options = quick_options();
+  options.drain_period = 2ms;
+
+  const Recorded recorded = run(agent, options);
+
+  ASSERT_TRUE(recorded.result) << recorded.result.error().text();
+  EXPECT_EQ(recorded.result->samples, kSamples);
+  EXPECT_TRUE(recorded.result->accounted);
+  EXPECT_EQ(recorded.read().profile.samples().size(), kSamples);
+}
+
+TEST(Recorder, CountsWhatAFullRingLost) {
+  RegionShape shape;
+  shape.ring_slots = 8;
+  ScriptedAgent agent(
+      [](Agent& a) {
+        const std::uint32_t stack = java_stack(a, "busy");
+        for (int i = 0; i < 20; ++i) { // before the sidecar reads for the first time
+          a.region().add_sample({.weight = 7, .stack = stack});
+        }
+        a.send_started();
+        a.send_stopped(wire::StopReason::kDeadline);
+      },
+      shape);
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->samples, 8U);
+  EXPECT_TRUE(recorded.result->accounted);
+  ASSERT_EQ(recorded.result->info.losses.size(), 1U);
+  EXPECT_EQ(recorded.result->info.losses[0].reason, "ring full");
+  EXPECT_EQ(recorded.result->info.losses[0].samples, 12U);
+  EXPECT_EQ(recorded.result->info.losses[0].weight, 84U);
+}
+
+// The two generations flip many times and every offset comes to mean another method: a name that
+// outlives its generation would show as a wrong stack.
+TEST(Recorder, NeverGivesAnOldGenerationsNameToANewStack) {
+  constexpr int kRounds = 30;
+  ScriptedAgent agent([](Agent& a) {
+    a.send_started();
+    for (int round = 0; round < kRounds; ++round) {
+      const std::uint32_t stack = java_stack(a, "round" + std::to_string(round));
+      for (int i = 0; i <= round; ++i) {
+        a.region().add_sample({.stack = stack});
+      }
+      while (!a.region().flip()) { // the other slot is not yet acknowledged
+        if (!a.hear(5000ms)) {
+          return;
+        }
+      }
+    }
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+  RecorderOptions options = quick_options();
+  options.drain_period = 2ms;
+
+  const Recorded recorded = run(agent, options);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_TRUE(recorded.result->accounted);
+  const auto by_stack = samples_by_stack(recorded.read().profile);
+  ASSERT_EQ(by_stack.size(), static_cast<std::size_t>(kRounds));
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string stack = "java.lang.Thread.run;com.acme.Shop.round" + std::to_string(round);
+    EXPECT_EQ(by_stack.at(stack), static_cast<std::uint64_t>(round) + 1);
+  }
+}
+
+TEST(Recorder, SalvagesAJvmThatDies) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "doomed");
+    a.send_started();
+    a.region().add_sample({.time_ns = 1, .stack = stack});
+    a.region().leave_slot_open({.time_ns = 2, .stack = stack}); // killed inside its handler
+    a.region().add_sample({.time_ns = 3, .stack = stack});
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->samples, 2U);
+  EXPECT_EQ(recorded.result->in_flight, 1U);
+  EXPECT_TRUE(recorded.result->accounted);
+  EXPECT_TRUE(recorded.result->jvm_gone);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("JVM ended"));
+  const profile::Recording file = recorded.read();
+  EXPECT_TRUE(file.health.complete);
+  EXPECT_TRUE(file.profile.info().partial);
+  EXPECT_EQ(file.profile.info().losses.back().reason, "in flight at the end");
+}
+
+TEST(Recorder, WaitsForASlowHandlerInOrder) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "slow");
+    a.send_started();
+    a.region().leave_slot_open({.time_ns = 1, .stack = stack});
+    a.region().add_sample({.time_ns = 2, .stack = stack});
+    while (a.drained_messages() < 3 && a.hear(5000ms)) {
+    }
+    EXPECT_EQ(a.region().header().ring_tail, 0U); // nothing behind the open slot is read
+    a.region().complete_open_slot();
+    while (a.region().header().ring_tail < 2 && a.hear(5000ms)) {
+    }
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->samples, 2U);
+  EXPECT_EQ(recorded.result->in_flight, 0U);
+  EXPECT_TRUE(recorded.result->accounted);
+}
+
+TEST(Recorder, StopsWhenAskedAndKeepsWhatThereIs) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.send_started();
+    a.region().add_sample({.stack = stack});
+    while (!a.stop_seen() && (a.hear(5000ms) || !a.hung_up())) {
+    }
+    a.region().add_sample({.stack = stack}); // between the stop and the last word
+    a.send_stopped(wire::StopReason::kAsked);
+  });
+  std::stop_source stop;
+  RecorderInput input;
+  input.stop = stop.get_token();
+  input.progress = [&stop](const CaptureProgress& progress) {
+    if (progress.samples > 0) {
+      stop.request_stop();
+    }
+  };
+
+  const Recorded recorded = run(agent, quick_options(), input);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_TRUE(recorded.result->interrupted);
+  EXPECT_FALSE(recorded.result->info.partial);
+  EXPECT_EQ(recorded.result->samples, 2U);
+}
+
+TEST(Recorder, TellsProgressWithTheHottestMethods) {
+  std::vector<CaptureProgress> seen;
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t hot = java_stack(a, "hot");
+    const std::uint32_t warm = java_stack(a, "warm");
+    for (int i = 0; i < 4; ++i) {
+      a.region().add_sample({.stack = i < 3 ? hot : warm});
+    }
+    a.send_started();
+    while (a.drained_messages() < 2 && a.hear(5000ms)) {
+    }
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+  RecorderInput input;
+  input.progress = [&seen](const CaptureProgress& progress) { seen.push_back(progress); };
+
+  ASSERT_TRUE(run(agent, quick_options(), input).result);
+
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.back().samples, 4U);
+  ASSERT_EQ(seen.back().hottest.size(), 2U);
+  EXPECT_EQ(seen.back().hottest[0].name, "com.acme.Shop.hot");
+  EXPECT_EQ(seen.back().hottest[0].weight, 30'000'000U);
+}
+
+TEST(Recorder, SaysWhyTheAgentRefused) {
+  ScriptedAgent agent(
+      [](Agent& a) { a.send_failed(wire::AgentStatus::kBusy, "another session runs"); });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_FALSE(recorded.result);
+  EXPECT_EQ(recorded.result.error().code, base::ErrorCode::kBusy);
+  EXPECT_EQ(recorded.file, "");
+}
+
+TEST(Recorder, GivesUpOnAnAgentThatNeverStarts) {
+  ScriptedAgent agent([](Agent& a) {
+    while (!a.hung_up()) {
+      a.hear(1000ms);
+    }
+  });
+  RecorderOptions options = quick_options();
+  options.start_timeout = 50ms;
+
+  const Recorded recorded = run(agent, options);
+  agent.close_sidecar_socket();
+
+  ASSERT_FALSE(recorded.result);
+  EXPECT_EQ(recorded.result.error().code, base::ErrorCode::kTimeout);
+}
+
+TEST(Recorder, EndsWithoutAnAgentThatIgnoresTheStop) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "frozen"); // a stopped process
+    a.send_started();
+    a.region().add_sample({.stack = stack});
+    while (!a.hung_up()) {
+      a.hear(1000ms);
+    }
+  });
+  RecorderOptions options = quick_options();
+  options.duration = 1ms;
+
+  const Recorded recorded = run(agent, options);
+  agent.close_sidecar_socket();
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->samples, 1U);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("did not answer the stop"));
+}
+
+TEST(Recorder, NamesWhyTheAgentEndedEarly) {
+  ScriptedAgent agent([](Agent& a) {
+    a.send_started();
+    a.send_stopped(wire::StopReason::kHandlerReplaced);
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("took the sampling signal"));
+}
+
+TEST(Recorder, KeepsWhatAFullDiskTook) {
+  ScriptedAgent agent([](Agent& a) {
+    a.region().add_sample({.stack = java_stack(a, "x")});
+    a.send_started();
+    while (!a.hung_up()) {
+      a.hear(1000ms);
+    }
+  });
+  std::string file;
+  int writes = 0;
+  RecorderInput input;
+  input.sink = [&](std::string_view bytes) -> base::Status {
+    if (++writes > 2) { // the file's header and its first info chunk fitted
+      return base::errno_failure(ENOSPC, "cannot write x");
+    }
+    file += bytes;
+    return {};
+  };
+
+  const Recorded recorded = run(agent, quick_options(), input);
+  agent.close_sidecar_socket();
+
+  ASSERT_TRUE(recorded.result);
+  ASSERT_TRUE(recorded.result->sink_error);
+  EXPECT_EQ(recorded.result->sink_error->os_errno, ENOSPC);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("could not be written"));
+  EXPECT_TRUE(profile::read_recording(file));
+}
+
+TEST(Recorder, NeverDropsAnErrorFrame) {
+  ScriptedAgent agent([](Agent& a) {
+    auto& region = a.region();
+    const auto error = [](wire::ErrorFrame frame) {
+      return wire::kStackIsError | static_cast<std::uint32_t>(frame);
+    };
+    const std::array broken{
+        java(region.add_name("a/B", "c")),
+        wire::make_frame(wire::FrameKind::kError,
+                         static_cast<std::uint64_t>(wire::ErrorFrame::kBrokenStack))};
+    const std::uint32_t stack = region.add_stack(broken);
+    a.send_started();
+    region.add_sample({.stack = error(wire::ErrorFrame::kNotWalkable)});
+    region.add_sample({.stack = error(wire::ErrorFrame::kGcActive)});
+    region.add_sample({.stack = wire::kStackIsError | 0x7777U}); // of a newer agent
+    region.add_sample({.stack = stack});
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->error_samples, 4U);
+  EXPECT_EQ(samples_by_stack(recorded.read().profile),
+            (std::map<std::string, std::uint64_t>{{"[not_walkable]", 1},
+                                                  {"[gc_active]", 1},
+                                                  {"[unknown_error]", 1},
+                                                  {"[broken_stack];a.B.c", 1}}));
+}
+
+TEST(Recorder, KeepsSamplesWhoseReferencesLeadNowhere) {
+  ScriptedAgent agent([](Agent& a) {
+    auto& region = a.region();
+    const std::array frames{java(999'999), java(region.add_name("a/B", "ok"))};
+    const std::uint32_t stack = region.add_stack(frames);
+    a.send_started();
+    region.add_sample({.stack = 0x7ffffff});
+    region.add_sample({.stack = 0});
+    region.add_sample({.stack = stack});
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->samples, 3U);
+  EXPECT_EQ(samples_by_stack(recorded.read().profile),
+            (std::map<std::string, std::uint64_t>{{"[damaged]", 2}, {"a.B.ok;[damaged]", 1}}));
+}
+
+TEST(Recorder, MarksCutStacks) {
+  ScriptedAgent agent([](Agent& a) {
+    auto& region = a.region();
+    const std::array frames{java(region.add_name("a/B", "leaf")),
+                            java(region.add_name("a/B", "root"))};
+    const std::uint32_t deep =
+        region.add_stack(frames, static_cast<std::uint16_t>(wire::StackFlag::kTruncated));
+    const std::uint32_t middle =
+        region.add_stack(frames, static_cast<std::uint16_t>(wire::StackFlag::kMiddleCut));
+    a.send_started();
+    region.add_sample({.stack = deep});
+    region.add_sample({.stack = middle});
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  const auto by_stack = samples_by_stack(run(agent).read().profile);
+
+  EXPECT_TRUE(by_stack.contains("[truncated];a.B.root;a.B.leaf"));
+  EXPECT_TRUE(by_stack.contains("a.B.root;[cut];a.B.leaf"));
+}
+
+TEST(Recorder, LooksCallersUpOneByteBeforeTheirReturnAddress) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::array frames{wire::make_frame(wire::FrameKind::kNative, 5000),
+                            wire::make_frame(wire::FrameKind::kNative, 6000)};
+    const std::uint32_t stack = a.region().add_stack(frames);
+    a.send_started();
+    a.region().add_sample({.stack = stack});
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  EXPECT_TRUE(samples_by_stack(run(agent).read().profile).contains("native_5999;native_5000"));
+}
+
+TEST(Recorder, ReadsANewerAgentsLongerRecords) {
+  RegionShape shape;
+  shape.extra_record_bytes = 64;
+  ScriptedAgent agent(
+      [](Agent& a) {
+        a.region().set_thread(2, 9, "later");
+        const std::uint32_t stack = java_stack(a, "new");
+        a.send_started();
+        for (int i = 0; i < 3; ++i) {
+          a.region().add_sample({.thread = 2, .tid = 9, .stack = stack});
+        }
+        a.send_stopped(wire::StopReason::kDeadline);
+      },
+      shape);
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  const profile::Profile profile = recorded.read().profile;
+  ASSERT_EQ(profile.samples().size(), 3U);
+  EXPECT_EQ(profile.string(profile.thread(profile.samples()[2].thread).name), "later");
+}
+
+TEST(Recorder, TellsThreadsOfOneSlotApart) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.region().set_thread(1, 50, "first", 0, 1);
+    a.send_started();
+    a.region().add_sample({.thread = 1, .tid = 50, .stack = stack});
+    while (a.region().header().ring_tail < 1 && a.hear(5000ms)) {
+    }
+    a.region().set_thread(1, 51, "second", 0, 2);
+    a.region().add_sample({.thread = 1, .tid = 51, .stack = stack});
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  const profile::Profile profile = run(agent).read().profile;
+
+  ASSERT_EQ(profile.samples().size(), 2U);
+  std::map<std::uint32_t, std::string> names;
+  for (const profile::Sample& sample : profile.samples()) {
+    const profile::Thread& thread = profile.thread(sample.thread);
+    names[thread.tid] = profile.string(thread.name);
+  }
+  EXPECT_EQ(names, (std::map<std::uint32_t, std::string>{{50, "first"}, {51, "second"}}));
+}
+
+TEST(Recorder, EndsARecordingThatGrowsTooLarge) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.send_started();
+    for (int i = 0; i < 100; ++i) {
+      a.region().add_sample({.stack = stack});
+    }
+    while (!a.stop_seen() && (a.hear(5000ms) || !a.hung_up())) {
+    }
+    a.send_stopped(wire::StopReason::kAsked);
+  });
+  RecorderOptions options = quick_options();
+  options.limits.samples = 50;
+
+  const Recorded recorded = run(agent, options);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("size limit"));
+}
+
+TEST(Recorder, CutsDetailBeforeItRunsOutOfMemory) {
+  ScriptedAgent agent([](Agent& a) {
+    a.send_started();
+    for (int i = 0; i < 40; ++i) {
+      std::vector<wire::Frame> frames;
+      for (int depth = 0; depth < 100; ++depth) {
+        frames.push_back(wire::make_frame(wire::FrameKind::kNative,
+                                          static_cast<std::uint64_t>(i * 1000 + depth)));
+      }
+      a.region().add_sample({.stack = a.region().add_stack(frames)});
+      while (a.region().header().ring_tail < a.region().header().ring_head && a.hear(5000ms)) {
+      }
+    }
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+  RecorderOptions options = quick_options();
+  options.drain_period = 1ms;
+  options.limits.dictionary_bytes = 400'000;
+
+  const Recorded recorded = run(agent, options);
+
+  ASSERT_TRUE(recorded.result);
+  const profile::Profile profile = recorded.read().profile;
+  const auto& samples = profile.samples();
+  ASSERT_GE(samples.size(), 20U);
+  EXPECT_EQ(profile.stack(samples.front().stack).size(), 100U);
+  EXPECT_LE(profile.stack(samples.back().stack).size(), 33U);
+  EXPECT_EQ(recorded.result->samples, samples.size());
+}
+
+} // namespace
+} // namespace jprof::record
