@@ -46,14 +46,20 @@ class HttpKubeClient final : public KubeClient {
                                      const std::string& selector) override;
   Result<std::string> selector_of(const std::string& namespace_name, const std::string& resource,
                                   const std::string& name) override;
+  Result<bool> may(const std::string& namespace_name, const std::string& verb,
+                   const std::string& resource, const std::string& subresource) override;
   Result<std::unique_ptr<ExecStream>> exec(const ExecTarget& target, int wake_fd) override;
   const ClusterAccess& access() const override { return access_; }
 
  private:
   http::ClientOptions client_options() const;
   Result<http::Url> url_of(const std::string& path, std::string query) const;
-  Result<http::HttpResponse> send_once(const http::Url& url);
-  Result<Json> get(const http::Url& url, const ApiAction& action);
+  // A GET, or a POST of `body`.
+  Result<http::HttpResponse> send_once(const http::Url& url, const std::string* body);
+  Result<Json> get(const http::Url& url, const ApiAction& action) {
+    return ask(url, nullptr, action);
+  }
+  Result<Json> ask(const http::Url& url, const std::string* body, const ApiAction& action);
   Result<http::WebSocketOpening> open_once(const http::Url& url, int wake_fd);
 
   ClusterAccess access_;
@@ -100,13 +106,20 @@ Result<http::Url> HttpKubeClient::url_of(const std::string& path, std::string qu
   return url;
 }
 
-Result<http::HttpResponse> HttpKubeClient::send_once(const http::Url& url) {
+Result<http::HttpResponse> HttpKubeClient::send_once(const http::Url& url,
+                                                     const std::string* body) {
   http::HttpRequest request;
   request.url = url;
   request.response_limit_bytes = kLargestAnswer;
   request.total_timeout = std::chrono::seconds(60);
   JPROF_TRY_ASSIGN(request.headers, request_headers(access_, credentials_));
   request.headers.push_back({"Accept", "application/json"});
+  const http::MemoryBody content(body == nullptr ? std::string_view() : *body);
+  if (body != nullptr) {
+    request.method = "POST";
+    request.body = &content;
+    request.headers.push_back({"Content-Type", "application/json"});
+  }
   Result<http::HttpResponse> response = http_->send(request);
   if (!response) {
     return base::fail(unreachable(std::move(response).error(), access_));
@@ -114,12 +127,13 @@ Result<http::HttpResponse> HttpKubeClient::send_once(const http::Url& url) {
   return response;
 }
 
-Result<Json> HttpKubeClient::get(const http::Url& url, const ApiAction& action) {
-  JPROF_TRY_ASSIGN(http::HttpResponse response, send_once(url));
+Result<Json> HttpKubeClient::ask(const http::Url& url, const std::string* body,
+                                 const ApiAction& action) {
+  JPROF_TRY_ASSIGN(http::HttpResponse response, send_once(url, body));
   if (response.status == 401 && (access_.exec || !access_.token_file.empty())) {
     // The plugin's cached token, or the file's, may have expired meanwhile.
     JPROF_TRY(login());
-    JPROF_TRY_ASSIGN(response, send_once(url));
+    JPROF_TRY_ASSIGN(response, send_once(url, body));
   }
   if (!response.ok()) {
     return base::fail(api_error(response.status, response.body, action));
@@ -179,6 +193,23 @@ Result<std::string> HttpKubeClient::selector_of(const std::string& namespace_nam
   JPROF_TRY_ASSIGN(const Json object, get(url, {"get", resource + "." + group, namespace_name}));
   const Json& selector = base::json_object(base::json_object(object, "spec"), "selector");
   return selector_text(selector);
+}
+
+Result<bool> HttpKubeClient::may(const std::string& namespace_name, const std::string& verb,
+                                 const std::string& resource, const std::string& subresource) {
+  JPROF_TRY_ASSIGN(const http::Url url,
+                   url_of("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {}));
+  const std::string body = base::dump_json({{"apiVersion", "authorization.k8s.io/v1"},
+                                            {"kind", "SelfSubjectAccessReview"},
+                                            {"spec",
+                                             {{"resourceAttributes",
+                                               {{"namespace", namespace_name},
+                                                {"verb", verb},
+                                                {"resource", resource},
+                                                {"subresource", subresource}}}}}});
+  JPROF_TRY_ASSIGN(const Json answer,
+                   ask(url, &body, {"create", "selfsubjectaccessreviews", namespace_name}));
+  return base::json_bool(base::json_object(answer, "status"), "allowed");
 }
 
 Result<http::WebSocketOpening> HttpKubeClient::open_once(const http::Url& url, int wake_fd) {

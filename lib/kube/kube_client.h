@@ -38,6 +38,9 @@ class KubeClient {
   virtual base::Result<std::string> selector_of(const std::string& namespace_name,
                                                 const std::string& resource,
                                                 const std::string& name) = 0;
+  // Whether we may do this (SelfSubjectAccessReview, which every authenticated user may ask).
+  virtual base::Result<bool> may(const std::string& namespace_name, const std::string& verb,
+                                 const std::string& resource, const std::string& subresource) = 0;
   // Runs a command with stdin: verbs get (Kubernetes < 1.35) and create on pods/exec. `wake_fd`
   // readable gives up with kInterrupted.
   virtual base::Result<std::unique_ptr<ExecStream>> exec(const ExecTarget& target, int wake_fd) = 0;

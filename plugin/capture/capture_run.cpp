@@ -59,9 +59,9 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
   }
   lost_ = true; // until there is a conversation
   JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel, open_(interrupt_.wake_fd(seen)));
-  Session session(std::move(channel), interrupt_, seen);
-  if (base::Status opened = session.open(); !opened) {
-    lost_ = session.lost();
+  session_ = std::make_unique<Session>(std::move(channel), interrupt_, seen);
+  if (base::Status opened = session_->open(); !opened) {
+    lost_ = session_->lost();
     return base::fail(std::move(opened).error());
   }
   control::Request now = request;
@@ -70,13 +70,19 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
     now.fetch = files.resume_request(id_of(request));
   }
   Handler handler(*this, files);
-  Result<control::ResultMessage> result = session.run(now, handler);
-  lost_ = session.lost();
+  Result<control::ResultMessage> result = session_->run(now, handler);
+  lost_ = session_->lost();
   // A refusal that names the capture means that it is there.
-  if (!result && session.refusal() && session.refusal()->id == id_of(request)) {
+  if (!result && session_->refusal() && session_->refusal()->id == id_of(request)) {
     accepted_ = true;
   }
   return result;
+}
+
+void CaptureRun::release() {
+  if (session_ && !capture_id_.empty()) {
+    session_->release(capture_id_, std::chrono::milliseconds(1000));
+  }
 }
 
 bool CaptureRun::pause(std::chrono::milliseconds delay) const {

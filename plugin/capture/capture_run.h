@@ -38,6 +38,10 @@ class CaptureRun {
   // `request` is a record or fetch request. A result with exit code 6 or 7 is a result.
   base::Result<control::ResultMessage> run(const control::Request& request, ReceivedFiles& files);
 
+  // After a run that brought a result whose files are safe now: the sidecar need not keep them. As
+  // far as that takes no time; a capture that is not released makes room when it is needed.
+  void release();
+
  private:
   class Handler;
   base::Result<control::ResultMessage> attempt(const control::Request& request,
@@ -51,9 +55,10 @@ class CaptureRun {
   ProgressCallback on_progress_;
   Options options_;
   std::string capture_id_;
-  bool accepted_ = false; // the sidecar knows of the capture
-  bool lost_ = false;     // the last attempt ended by its connection
-  bool moved_ = false;    // the last attempt brought something
+  std::unique_ptr<Session> session_; // of the last attempt
+  bool accepted_ = false;            // the sidecar knows of the capture
+  bool lost_ = false;                // the last attempt ended by its connection
+  bool moved_ = false;               // the last attempt brought something
 };
 
 } // namespace jprof::plugin

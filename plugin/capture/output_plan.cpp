@@ -41,6 +41,10 @@ std::string safe(std::string_view text) {
 
 } // namespace
 
+std::vector<std::string> all_formats() {
+  return {kFormats.begin(), kFormats.end()};
+}
+
 std::string format_of(std::string_view name) {
   for (const std::string_view format : kFormats) {
     const std::string ending = "." + std::string(format);
@@ -70,10 +74,10 @@ base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& f
         return base::make_failure(ErrorCode::kUsage, "-o is given twice for ." + format);
       }
     }
-    out.push_back({format, file, false});
+    out.push_back({format, file, Output::Keep::kAlways});
   }
   if (out.empty()) {
-    out.push_back({"html", "", false});
+    out.push_back({"html", "", Output::Keep::kAlways});
   }
   return out;
 }
@@ -92,11 +96,18 @@ base::Status check_places(const std::vector<Output>& outputs) {
   return {};
 }
 
-std::string default_path(std::string_view pod, std::chrono::system_clock::time_point time,
-                         std::string_view format) {
+std::string default_path(std::string_view pod, std::string_view label, std::string_view format) {
+  return "jprof-" + safe(pod) + "-" + safe(label) + "." + std::string(format);
+}
+
+std::string time_label(std::chrono::system_clock::time_point time) {
   std::string stamp = base::format_utc(time); // 2026-11-21T10:00:00Z
   std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-  return "jprof-" + safe(pod) + "-" + stamp + "." + std::string(format);
+  return stamp;
+}
+
+std::string file_name_of(std::string_view format) {
+  return format == "html" ? "flamegraph.html" : "profile." + std::string(format);
 }
 
 std::string path_for_pod(const std::string& path, std::string_view format, std::string_view pod) {

@@ -15,25 +15,31 @@ namespace jprof::plugin {
 struct Output {
   std::string format; // "html", "collapsed", ...: what the sidecar is asked for
   std::string path;   // empty: default_path
-  // Fetched because a store gets every file of a capture; kept only if that fails.
-  bool for_store_only = false;
+  // kUnlessStored: fetched because a store gets every file of a capture; kept only if that fails.
+  enum class Keep { kAlways, kUnlessStored } keep = Keep::kAlways;
 };
 
 // The `-o FILE`s of a command; none of them is one HTML page. kUsage for an ending that names no
 // format, for a bare word (`-o json`) and for two files of one format.
 base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& files);
 
+// Every format that an ending names.
+std::vector<std::string> all_formats();
+
 // The directory of each path can take files, so that a typo does not cost a capture. kUsage.
 base::Status check_places(const std::vector<Output>& outputs);
 
-// "jprof-<pod>-<time>.<format>" in the working directory. Nothing of it comes from the pod but its
+// "jprof-<pod>-<label>.<format>" in the working directory. Nothing of it comes from the pod but its
 // name, which Kubernetes restricts and of which other bytes become '-'.
-std::string default_path(std::string_view pod, std::chrono::system_clock::time_point time,
-                         std::string_view format);
+std::string default_path(std::string_view pod, std::string_view label, std::string_view format);
+// The label of a new capture: "20261121T100000Z".
+std::string time_label(std::chrono::system_clock::time_point time);
 
 // For one of several pods: "out.html" becomes "out-<pod>.html".
 std::string path_for_pod(const std::string& path, std::string_view format, std::string_view pod);
 
+// What a sidecar calls the file of a format (docs/formats/capture.md).
+std::string file_name_of(std::string_view format);
 // The format of a file that a sidecar names, by its ending; empty where there is none of ours.
 std::string format_of(std::string_view name);
 

@@ -5,7 +5,7 @@
 #include "lib/base/encoding.h"
 #include "plugin/capture/delivery.h"
 #include "plugin/capture/received_files.h"
-#include "plugin/session/exec_channel.h"
+#include "plugin/session/ask.h"
 
 #include <algorithm>
 #include <memory>
@@ -18,15 +18,8 @@ using base::ErrorCode;
 using base::Result;
 
 ChannelFactory session_in(kube::KubeClient& client, const PodCapture& capture) {
-  return [&client, &capture](int wake_fd) -> Result<std::unique_ptr<ByteChannel>> {
-    // Always exactly these words, so that an admission policy can allow just them.
-    JPROF_TRY_ASSIGN(std::unique_ptr<kube::ExecStream> stream,
-                     client.exec({.namespace_name = capture.pod.namespace_name,
-                                  .pod = capture.pod.name,
-                                  .container = capture.sidecar,
-                                  .command = {"/jprof", "session"}},
-                                 wake_fd));
-    return std::unique_ptr<ByteChannel>(std::make_unique<ExecChannel>(std::move(stream)));
+  return [&client, &capture](int wake_fd) {
+    return open_channel(client, capture.pod, capture.sidecar, wake_fd);
   };
 }
 
@@ -45,7 +38,7 @@ const Output* output_of(const PodCapture& capture, const std::string& format) {
 void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& report) {
   for (ReceivedFiles::File& file : received.files()) {
     const Output* output = output_of(capture, file.format);
-    const bool wanted = output != nullptr && !output->for_store_only;
+    const bool wanted = output != nullptr && output->keep == Output::Keep::kAlways;
     if (!wanted && !report.stored.empty()) {
       continue;
     }
@@ -147,6 +140,9 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
     }
   }
   keep_files(capture, received, report);
+  if (!report.error || report.error->code == ErrorCode::kPartialCapture) {
+    run.release();
+  }
   return report;
 }
 

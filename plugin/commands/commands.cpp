@@ -6,6 +6,9 @@ namespace jprof::plugin {
 
 void add_commands(cli::Program& program) {
   add_record(program);
+  add_fetch(program);
+  add_list(program);
+  add_doctor(program);
   program.set_default_command("record");
 }
 

@@ -8,6 +8,9 @@
 namespace jprof::plugin {
 
 void add_record(cli::Program& program);
+void add_fetch(cli::Program& program);
+void add_list(cli::Program& program);
+void add_doctor(cli::Program& program);
 
 void add_commands(cli::Program& program);
 

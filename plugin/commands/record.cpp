@@ -130,13 +130,13 @@ std::vector<Output> outputs_of(const std::vector<Output>& plan, const RecordOpti
   if (!options.store.empty()) {
     for (const char* format : {"html", "jprof"}) {
       if (!has(format)) {
-        out.push_back({format, "", true});
+        out.push_back({format, "", Output::Keep::kUnlessStored});
       }
     }
   }
   for (Output& output : out) {
     if (output.path.empty()) {
-      output.path = default_path(pod.name, time, output.format);
+      output.path = default_path(pod.name, time_label(time), output.format);
     } else if (several) {
       output.path = path_for_pod(output.path, output.format, pod.name);
     }

@@ -150,7 +150,7 @@ void print_plan(const std::vector<PodCapture>& captures, const std::vector<PodRe
     const control::RecordRequest& request = capture.request.record;
     base::Json files = base::Json::array();
     for (const Output& output : capture.outputs) {
-      if (!output.for_store_only) {
+      if (output.keep == Output::Keep::kAlways) {
         files.push_back(output.path);
       }
     }

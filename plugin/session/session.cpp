@@ -132,6 +132,10 @@ Result<Frame> Session::wait_frame(bool cancellable) {
   }
 }
 
+bool Session::knows(std::string_view word) const {
+  return std::find(peer_.features.begin(), peer_.features.end(), word) != peer_.features.end();
+}
+
 base::Status Session::open() {
   const control::Hello ours = control::our_hello({});
   JPROF_TRY(send(FrameType::kHello, control::encode_hello(ours)));
@@ -162,7 +166,7 @@ base::Status Session::open() {
 Result<control::ResultMessage> Session::run(const control::Request& request,
                                             SessionHandler& handler) {
   const std::string word(control::request_word(request.kind));
-  if (std::find(peer_.features.begin(), peer_.features.end(), word) == peer_.features.end()) {
+  if (!knows(word)) {
     return base::make_failure(ErrorCode::kProtocol,
                               "the sidecar (" + base::printable(peer_.version) +
                                   ") does not know the request \"" + word + "\"",
@@ -210,6 +214,25 @@ Result<control::ResultMessage> Session::run(const control::Request& request,
       return std::move(*result);
     default:
       return out_of_place(frame.type);
+    }
+  }
+}
+
+void Session::release(const std::string& id, std::chrono::milliseconds timeout) {
+  control::Request request;
+  request.kind = control::RequestKind::kRelease;
+  request.release.id = id;
+  if (!knows(control::request_word(request.kind)) ||
+      !send(FrameType::kRequest, control::encode_request(request))) {
+    return;
+  }
+  const auto deadline = Clock::now() + timeout;
+  while (Clock::now() < deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    const auto frame = next_frame(left, -1);
+    if (!frame ||
+        (*frame && ((*frame)->type == FrameType::kEnd || (*frame)->type == FrameType::kError))) {
+      return;
     }
   }
 }

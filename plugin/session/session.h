@@ -50,6 +50,10 @@ class Session {
   base::Result<control::ResultMessage> run(const control::Request& request,
                                            SessionHandler& handler);
 
+  // Says that the capture need not be kept, to a sidecar that knows of such, and waits for its
+  // answer no longer than this.
+  void release(const std::string& id, std::chrono::milliseconds timeout);
+
   // The last failure was the connection's, not an answer: the capture may go on without us.
   bool lost() const { return lost_; }
   const control::Hello& peer() const { return peer_; }
@@ -63,6 +67,7 @@ class Session {
   base::Result<control::Frame> wait_frame(bool cancellable);
   base::Status on_interrupt(bool cancellable);
   base::Status send(control::FrameType type, std::string_view payload);
+  bool knows(std::string_view word) const;
   base::Error ended(int exit_code) const;
   base::Error lost_error(base::Error error);
 

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/encoding.h"
+#include "lib/capture/capture_id.h"
+#include "plugin/capture/delivery.h"
+#include "plugin/capture/output_plan.h"
+#include "plugin/cluster/cluster_options.h"
+#include "plugin/cluster/targets.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/run_captures.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+struct FetchOptions {
+  kube::AccessOptions access;
+  std::string target;
+  std::string id;
+  std::vector<std::string> outputs;
+  std::string store;
+};
+
+// Every format that a sidecar may send, since only its answer says which there are; with -o only
+// those are kept, unless a store that wants them all fails.
+std::vector<Output> outputs_of(const FetchOptions& options, std::vector<Output> plan) {
+  const bool named = !options.outputs.empty();
+  if (!named) {
+    plan.clear();
+  }
+  for (const std::string& format : all_formats()) {
+    const bool known = std::any_of(plan.begin(), plan.end(), [&format](const Output& output) {
+      return output.format == format;
+    });
+    if (!known) {
+      plan.push_back({format, default_path(options.target, options.id, format),
+                      named ? Output::Keep::kUnlessStored : Output::Keep::kAlways});
+    }
+  }
+  return plan;
+}
+
+Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& options) {
+  JPROF_TRY_ASSIGN(const TargetName target, parse_target_name(options.target));
+  if (target.kind != "pods") {
+    return base::make_failure(ErrorCode::kUsage, "a capture lies in one pod: name it");
+  }
+  if (!capture::is_capture_id(options.id)) {
+    return base::make_failure(
+        ErrorCode::kUsage, base::printable(options.id) + " is not the id of a capture",
+        "kubectl jprof list " + base::printable(options.target) + " shows what the sidecar keeps");
+  }
+  JPROF_TRY_ASSIGN(const std::vector<Output> plan, plan_outputs(options.outputs));
+  JPROF_TRY(check_places(plan));
+  PodCapture out;
+  JPROF_TRY_ASSIGN(out.pod, client.get_pod(client.access().namespace_name, target.name));
+  JPROF_TRY_ASSIGN(const kube::Container* sidecar, kube::find_sidecar(out.pod));
+  out.sidecar = sidecar->name;
+  out.request.kind = control::RequestKind::kFetch;
+  out.request.fetch.id = options.id;
+  if (!options.outputs.empty() && options.store.empty()) {
+    for (const Output& output : plan) {
+      out.request.fetch.names.push_back(file_name_of(output.format));
+      out.request.fetch.offsets.push_back(0);
+    }
+  }
+  out.outputs = outputs_of(options, plan);
+  out.replace = !options.outputs.empty();
+  out.store_url = options.store;
+  return out;
+}
+
+Result<int> fetch(const FetchOptions& options, bool json) {
+  if (!options.store.empty()) {
+    JPROF_TRY(check_store(options.store));
+  }
+  JPROF_TRY_ASSIGN(std::unique_ptr<kube::KubeClient> client, connect(options.access));
+  JPROF_TRY_ASSIGN(PodCapture capture, plan_fetch(*client, options));
+  const std::vector<PodCapture> captures{std::move(capture)};
+  return run_captures(std::move(client), captures, {}, 1, json);
+}
+
+} // namespace
+
+void add_fetch(cli::Program& program) {
+  auto options = std::make_shared<FetchOptions>();
+  CLI::App& command = program.add(
+      {.name = "fetch",
+       .summary = "Get a capture that a sidecar keeps, by its id",
+       .examples = "  kubectl jprof list checkout-7d9f        # the ids\n"
+                   "  kubectl jprof fetch checkout-7d9f 01JD6Z5T6V9GZ0P4X6N8Q2R7ST\n"
+                   "  kubectl jprof fetch checkout-7d9f 01JD6Z5T6V9GZ0P4X6N8Q2R7ST -o out.html\n"},
+      [options, &program] { return fetch(*options, program.json()); });
+  command.add_option("pod", options->target, "POD or pod/NAME")->required();
+  command.add_option("id", options->id, "The capture")->required();
+  command
+      .add_option(
+          "-o,--output", options->outputs,
+          "File whose ending gives the format; repeatable. Default: every file there is, in "
+          "the working directory")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--store", options->store,
+                     "Store the capture at file:///dir or s3://bucket/prefix");
+  add_cluster_options(command, options->access);
+}
+
+} // namespace jprof::plugin

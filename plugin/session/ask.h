@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/control/hello.h"
+#include "lib/control/reply.h"
+#include "lib/control/request.h"
+#include "lib/kube/kube_client.h"
+#include "plugin/session/session.h"
+#include "plugin/terminal/interrupt.h"
+
+#include <memory>
+#include <string>
+
+namespace jprof::plugin {
+
+// `/jprof session` in a container: always exactly these words, so that an admission policy can
+// allow just them.
+base::Result<std::unique_ptr<ByteChannel>> open_channel(kube::KubeClient& client,
+                                                        const kube::Pod& pod,
+                                                        const std::string& container, int wake_fd);
+
+// A conversation for requests that bring no files (list, targets).
+base::Result<std::unique_ptr<Session>> open_session(kube::KubeClient& client, const kube::Pod& pod,
+                                                    const std::string& container,
+                                                    const Interrupt& interrupt);
+base::Result<control::ResultMessage> ask(Session& session, control::RequestKind kind);
+
+} // namespace jprof::plugin
