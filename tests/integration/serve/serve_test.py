@@ -1,0 +1,496 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""`jprof serve` and `jprof session` as a container runs them, against a real JVM.
+
+usage: serve_test.py PROGRAM CLASSES [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from session_client import CANCEL, ERROR, PING, PONG, REQUEST, Refused, Session  # noqa: E402
+
+JPROF, CLASSES = (os.path.abspath(path) for path in sys.argv[1:3])
+SECOND = 1_000_000_000
+
+
+def new_id():
+    return "".join(random.choice("0123456789abcdef") for _ in range(64))
+
+
+def wait_until(condition, timeout=20, what="it"):
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError("%s did not happen in %d s" % (what, timeout))
+
+
+class Jvm:
+    def __init__(self):
+        java = shutil.which("java")
+        self.process = subprocess.Popen([java, "-XX:+UseSerialGC", "-Xmx64m", "-cp", CLASSES, "Known", "shares", "900"],
+                                        stdout=subprocess.PIPE, text=True)
+        assert "ready" in self.process.stdout.readline()
+        self.pid = self.process.pid
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class ServeTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.jvm = Jvm()
+        cls.addClassCleanup(cls.jvm.close)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.spool = self.folder / "spool"
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("JPROF")}
+        self.env.update(JPROF_SPOOL=str(self.spool), JPROF_POD="checkout-1", JPROF_NAMESPACE="shop")
+        self.log_path = self.folder / "log"
+        self.serve = None
+
+    def start(self, config="", arguments=()):
+        path = self.folder / "config.yaml"
+        path.write_text("apiVersion: jprof.dev/v1alpha1\nkind: SidecarConfig\n" + config)
+        log = open(self.log_path, "ab")
+        self.serve = subprocess.Popen([JPROF, "serve", "--config", str(path), *arguments], env=self.env, stderr=log)
+        log.close()
+        self.addCleanup(self.kill_serve)
+        wait_until(lambda: (self.folder / "serve.sock").exists() or self.serve.poll() is not None, what="listening")
+
+    def kill_serve(self):
+        """As the kernel kills a container: every process at once."""
+        try:
+            os.killpg(self.serve.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.serve.wait()
+
+    def session(self, **options):
+        session = Session(JPROF, self.env, **options)
+        self.addCleanup(session.cut)
+        return session
+
+    def record(self, seconds=1, **more):
+        return {"type": "record", "id": new_id(), "requester": "ann", "pid": self.jvm.pid,
+                "durationNs": int(seconds * SECOND), "formats": ["collapsed"], **more}
+
+    def begin(self, body):
+        """Sends a record request and returns when samples flow."""
+        session = self.session()
+        session.send(REQUEST, body)
+        while True:
+            kind, progress = session.receive()
+            self.assertEqual(kind, 3, progress)
+            if progress["phase"] == "recording" and progress["samples"] > 0:
+                return session
+
+    def refusal(self, body):
+        with self.assertRaises(Refused) as caught:
+            self.session().request(body)
+        return caught.exception.body
+
+    def counts(self):
+        out = subprocess.run([JPROF, "spool", "--json"], env=self.env, capture_output=True, check=True).stdout
+        counts = json.loads(out)["counts"]
+        self.assertTrue(counts["balanced"], counts)
+        return counts
+
+    def log(self):
+        return self.log_path.read_text()
+
+    def test_a_capture_comes_back_whole(self):
+        self.start()
+        seen = []
+        body = self.record(2, formats=["html", "collapsed", "jprof", "manifest"],
+                           pod={"cluster": "c1", "pod": "claimed", "workloadKind": "Deployment", "workload": "checkout"})
+        result, files = self.session().request(body, on_progress=lambda p: seen.append(p["phase"]))
+        self.assertEqual(result["exitCode"], 0, result)
+        self.assertEqual(seen[0], "accepted")
+        self.assertIn("recording", seen)
+        self.assertEqual(sorted(files), ["manifest.json", "profile.collapsed", "profile.html", "profile.jprof"])
+        self.assertIn(b"Known.hot", files["profile.collapsed"])
+        manifest = json.loads(files["manifest.json"])
+        self.assertEqual(manifest["source"]["pod"], "checkout-1")  # what the sidecar knows wins over what is claimed
+        self.assertEqual(manifest["source"]["cluster"], "c1")
+        self.assertEqual(manifest["requester"], "ann")
+        measured = manifest["measured"]
+        self.assertGreater(measured["samples"], 0)
+        self.assertTrue(measured["accounted"])
+        total = sum(int(line.rsplit(b" ", 1)[1]) for line in files["profile.collapsed"].splitlines())
+        self.assertIn(total, (measured["samples"], measured["weightNs"]))
+        self.assertEqual(self.counts()["pending"], 1)
+
+    def test_only_asked_files_are_sent_and_release_ends_a_capture(self):
+        self.start()
+        session = self.session()
+        body = self.record()
+        result, files = session.request(body)
+        self.assertEqual(list(files), ["profile.collapsed"])
+        session.request({"type": "release", "id": body["id"]})
+        counts = self.counts()
+        self.assertEqual((counts["delivered"], counts["pending"]), (1, 0))
+        listed, _ = session.request({"type": "list"})
+        self.assertEqual([c["state"] for c in listed["captures"]], ["done"])
+
+    def test_a_capture_goes_on_without_its_caller(self):
+        self.start()
+        body = self.record(2)
+        self.begin(body).cut()
+        result, files = self.session().request({"type": "fetch", "id": body["id"]})
+        self.assertEqual(result["exitCode"], 0, result)
+        self.assertGreaterEqual(result["manifest"]["measured"]["durationNs"], 1.9 * SECOND)
+        self.assertEqual(sorted(files), ["profile.collapsed", "profile.jprof"])
+
+    def test_a_fetch_goes_on_at_its_offset(self):
+        self.start()
+        body = self.record(formats=["html"])
+        _, files = self.session().request(body)
+        whole = files["profile.html"]
+        for offset in (0, 1, len(whole) // 2, len(whole)):
+            result, part = self.session().request(
+                {"type": "fetch", "id": body["id"], "names": ["profile.html"], "offsets": [offset]})
+            self.assertEqual(part["profile.html"], whole[offset:])
+        body = {"type": "fetch", "id": body["id"], "names": ["profile.html"], "offsets": [len(whole) + 1]}
+        self.assertEqual(self.refusal(body)["reason"], "NotFound")
+        body.update(names=["../../lock"], offsets=[0])
+        self.assertEqual(self.refusal(body)["reason"], "NotFound")
+
+    def test_a_second_caller_is_told_who_and_until_when(self):
+        self.start()
+        body = self.record(4)
+        first = self.begin(body)
+        refused = self.refusal(self.record(requester="bob"))
+        self.assertEqual((refused["reason"], refused["exitCode"]), ("Busy", 9))
+        self.assertEqual(refused["busy"]["requester"], "ann")
+        self.assertEqual(refused["busy"]["id"], body["id"])
+        self.assertRegex(refused["busy"]["until"], r"^20\d\d-.*Z$")
+        joined, files = self.session().request(self.record(requester="bob", join=True))
+        self.assertEqual(joined["id"], body["id"])
+        self.assertIn(b"Known", files["profile.collapsed"])
+        self.assertEqual(first.answer()[0]["id"], body["id"])
+        self.assertEqual(self.counts()["accepted"], 1)
+
+    def test_a_repeated_request_is_the_same_capture(self):
+        self.start()
+        body = self.record(2)
+        self.begin(body).cut()
+        during, _ = self.session().request(body)
+        after, files = self.session().request(body)
+        self.assertEqual(during["manifest"], after["manifest"])
+        self.assertIn(b"Known", files["profile.collapsed"])
+        self.assertEqual(self.counts()["accepted"], 1)
+
+    def test_cancel_keeps_or_discards(self):
+        self.start()
+        kept = self.record(60)
+        session = self.begin(kept)
+        begin = time.monotonic()
+        session.send(CANCEL, {"mode": "keep"})
+        result, files = session.answer()
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(result["exitCode"], 0)
+        self.assertIn(b"Known", files["profile.collapsed"])
+        session = self.begin(self.record(60))
+        session.send(CANCEL, {"mode": "discard"})
+        with self.assertRaises(Refused) as caught:
+            session.answer()
+        self.assertEqual(caught.exception.body["exitCode"], 130)
+        counts = self.counts()
+        self.assertEqual((counts["accepted"], counts["failedBeforeSeal"], counts["pending"]), (2, 1, 1))
+
+    def test_limits_name_themselves(self):
+        self.start("limits: {longestDuration: 5s, shortestInterval: 5ms, capturesPerHour: 1}\n")
+        self.assertIn("limits.longestDuration", self.refusal(self.record(6))["cure"])
+        self.assertIn("limits.shortestInterval", self.refusal(self.record(intervalNs=1_000_000))["cure"])
+        self.assertEqual(self.refusal(self.record(id="../../x"))["reason"], "Usage")
+        self.session().request(self.record())
+        refused = self.refusal(self.record())
+        self.assertEqual((refused["reason"], refused["exitCode"]), ("LimitReached", 9))
+        self.assertIn("capturesPerHour", refused["cure"])
+
+    def test_a_sidecar_that_allows_nothing_records_nothing(self):
+        self.start("allow: []\n")
+        refused = self.refusal(self.record())
+        self.assertEqual((refused["reason"], refused["exitCode"]), ("NotAllowed", 4))
+
+    def test_a_full_spool_refuses_until_somebody_fetches(self):
+        self.start("spool: {quota: 2MiB}\nlimits: {captureBytes: 2MiB}\n")
+        waiting = self.record(sendFiles=False)
+        self.session().request(waiting)
+        refused = self.refusal(self.record())
+        self.assertEqual((refused["reason"], refused["exitCode"]), ("LimitReached", 9))
+        self.assertIn("spool.quota", refused["cure"])
+        self.session().request({"type": "fetch", "id": waiting["id"]})
+        self.session().request(self.record())
+        self.assertIn("is removed from the spool", self.log())
+        self.assertEqual(self.counts()["expired"], 1)
+
+    def test_sigterm_seals_and_ends_soon(self):
+        self.start()
+        body = self.record(60)
+        session = self.begin(body)
+        begin = time.monotonic()
+        self.serve.send_signal(signal.SIGTERM)
+        result, files = session.answer()  # the caller still gets it
+        self.assertEqual(self.serve.wait(10), 0)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertIn(b"Known", files["profile.collapsed"])
+        self.assertFalse((self.folder / "serve.sock").exists())
+        self.start()
+        again, _ = self.session().request({"type": "fetch", "id": body["id"]})
+        self.assertEqual(again["manifest"], result["manifest"])
+
+    def test_sigterm_seals_a_capture_whose_caller_is_gone(self):
+        self.start()
+        body = self.record(60)
+        self.begin(body).cut()
+        self.serve.send_signal(signal.SIGTERM)
+        self.assertEqual(self.serve.wait(10), 0)
+        self.assertEqual(self.counts()["pending"], 1)
+
+    def children_of_capture(self, body):
+        """Pids of the process that holds the capture's lock."""
+        path = str(self.spool / "locks" / ("capture-" + body["id"]))
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    if any(os.readlink(fd) == path for fd in (entry / "fd").iterdir()):
+                        found.append(int(entry.name))
+                except OSError:
+                    pass
+        return found
+
+    def test_a_recorder_that_is_killed_leaves_a_partial_capture(self):
+        self.start()
+        body = self.record(60)
+        session = self.begin(body)
+        wait_until(lambda: (self.spool / "incoming" / body["id"] / "profile.jprof").stat().st_size > 64, 40, "a chunk")
+        pids = self.children_of_capture(body)
+        self.assertEqual(len(pids), 1)
+        os.kill(pids[0], signal.SIGKILL)
+        result, _ = session.answer()
+        self.assertEqual((result["exitCode"], result["reason"]), (6, "PartialCapture"))
+        self.assertIn("signal 9", result["message"])
+        result, files = self.session().request({"type": "fetch", "id": body["id"]})
+        self.assertGreater(len(files["profile.jprof"]), 64)
+        self.assertIsNone(self.serve.poll())
+        self.session().request(self.record())  # and the JVM can be profiled again
+
+    def test_a_container_that_is_killed_keeps_what_was_recorded(self):
+        self.start()
+        sealed = self.record()
+        self.session().request(sealed)
+        body = self.record(60)
+        self.begin(body)
+        wait_until(lambda: (self.spool / "incoming" / body["id"] / "profile.jprof").stat().st_size > 64, 40, "a chunk")
+        self.kill_serve()
+        self.start()
+        result, files = self.session().request({"type": "fetch", "id": body["id"]})
+        self.assertEqual(result["exitCode"], 6)
+        self.assertIn("profile.jprof", files)
+        result, _ = self.session().request({"type": "fetch", "id": sealed["id"]})
+        self.assertEqual(result["exitCode"], 0)
+        counts = self.counts()
+        self.assertEqual((counts["accepted"], counts["pending"]), (2, 2))
+
+    def test_a_jvm_that_is_killed_leaves_a_partial_capture(self):
+        self.start()
+        jvm = Jvm()
+        self.addCleanup(jvm.close)
+        session = self.begin(self.record(60, pid=jvm.pid))
+        jvm.close()
+        result, files = session.answer()
+        self.assertEqual(result["exitCode"], 6, result)
+        self.assertIn(b"Known", files["profile.collapsed"])
+
+    def test_one_spool_has_one_serve(self):
+        self.start()
+        second = subprocess.run([JPROF, "serve", "--config", str(self.folder / "config.yaml")], env=self.env,
+                                capture_output=True, text=True, timeout=20)
+        self.assertEqual(second.returncode, 9, second.stderr)
+        self.session().request({"type": "list"})  # the first still listens
+
+    def test_a_store_gets_each_capture_once(self):
+        bucket = self.folder / "bucket"
+        bucket.mkdir()
+        self.start("store: {url: \"file://%s\"}\nsource: {cluster: c1}\n" % bucket)
+        body = self.record(requestTime="2026-11-21T07:08:09Z")
+        self.session().request(body)
+        wait_until(lambda: self.counts()["delivered"] == 1, what="delivery")
+        manifests = list(bucket.rglob("manifest.json"))
+        self.assertEqual(len(manifests), 1)
+        directory = manifests[0].parent
+        self.assertEqual(str(directory.relative_to(bucket)),
+                         "v1/c1/shop/pod.checkout-1/2026/11/21/070809Z-checkout-1-unknown-" + body["id"])
+        verify = subprocess.run([JPROF, "verify", str(directory)], capture_output=True, text=True)
+        self.assertEqual(verify.returncode, 0, verify.stdout)
+
+    def test_a_store_that_is_away_gets_its_captures_later(self):
+        bucket = self.folder / "bucket"
+        bucket.write_text("not a directory")
+        self.start("store: {url: \"file://%s\"}\n" % bucket)
+        self.session().request(self.record())
+        wait_until(lambda: "cannot store it" in self.log(), what="a refusal")
+        self.assertEqual(self.counts()["pending"], 1)
+        bucket.unlink()
+        bucket.mkdir()
+        self.session().request(self.record())  # wakes the delivery
+        wait_until(lambda: self.counts()["delivered"] == 2, 40, "delivery")
+
+    def test_sigterm_delivers_what_it_has_just_sealed(self):
+        bucket = self.folder / "bucket"
+        bucket.mkdir()
+        self.start("store: {url: \"file://%s\"}\n" % bucket)
+        self.begin(self.record(60)).cut()
+        self.serve.send_signal(signal.SIGTERM)
+        self.assertEqual(self.serve.wait(10), 0)
+        self.assertEqual(len(list(bucket.rglob("manifest.json"))), 1)
+        self.assertEqual(self.counts()["delivered"], 1)
+
+    def test_damage_is_found_before_anybody_gets_it(self):
+        self.start()
+        body = self.record()
+        self.session().request(body)
+        path = self.spool / "sealed" / body["id"] / "profile.jprof"
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        self.assertEqual(self.refusal({"type": "fetch", "id": body["id"]})["reason"], "InvalidData")
+        counts = self.counts()
+        self.assertEqual((counts["quarantined"], counts["pending"]), (1, 0))
+        self.assertTrue((self.spool / "quarantine" / body["id"] / "profile.jprof").exists())
+
+    def test_without_serve_a_session_says_so_in_a_frame(self):
+        session = self.session(hello=False)
+        kinds = [session.receive() for _ in range(2)]
+        self.assertEqual([kind for kind, _ in kinds], [1, ERROR])
+        self.assertEqual(kinds[1][1]["reason"], "Unavailable")
+        self.assertEqual(session.process.wait(10), 8)
+
+    def test_strange_callers_are_answered_and_harm_nobody(self):
+        self.start()
+        for garbage in (b"GET / HTTP/1.1\r\n\r\n", b"JP\x02\x00\xff\xff\xff\xff", b"\x00" * 100_000):
+            session = self.session(hello=False)
+            session.receive()
+            try:
+                session.send_bytes(garbage)
+            except BrokenPipeError:
+                pass
+            kind, body = session.receive()
+            self.assertEqual((kind, body["reason"]), (ERROR, "ProtocolError"))
+        session = self.session(hello=False)
+        session.receive()
+        session.send(1, {"protocol": 9, "min": 7})
+        self.assertIn("upgrade", session.receive()[1]["cure"])
+        self.assertEqual(self.refusal({"type": "teleport"})["reason"], "ProtocolError")
+        session = self.session()
+        session.send(PING, {"n": 7})
+        self.assertEqual(session.receive(), (PONG, {"n": 7}))
+        session.send(77, {})
+        self.assertEqual(session.receive()[0], ERROR)
+        self.assertIsNone(self.serve.poll())
+
+    def test_a_caller_too_many_is_told(self):
+        self.start()
+        held = [self.session() for _ in range(8)]
+        extra = self.session()
+        self.assertEqual(extra.receive()[1]["reason"], "Busy")
+        held[0].cut()
+        wait_until(lambda: self.can_call(), what="a free place")
+
+    def can_call(self):
+        try:
+            self.session().request({"type": "list"})
+            return True
+        except (Refused, EOFError, BrokenPipeError):
+            return False
+
+    def test_a_caller_that_does_not_read_holds_up_nobody(self):
+        self.start()
+        body = self.record(formats=["html"])
+        self.session().request(body)
+        stuck = self.session()
+        for _ in range(3):
+            stuck.send(REQUEST, {"type": "fetch", "id": body["id"]})
+        _, files = self.session().request({"type": "fetch", "id": body["id"]})
+        self.assertIn("profile.html", files)
+
+    def test_targets_names_the_jvm(self):
+        self.start()
+        result, _ = self.session().request({"type": "targets"})
+        self.assertIn(self.jvm.pid, [target["pid"] for target in result["targets"]])
+
+    def test_nothing_of_a_capture_stays_in_the_jvm(self):
+        self.start()
+        self.session().request(self.record())
+        fds, threads = self.footprint()
+        for _ in range(5):
+            self.session().request(self.record(0.3))
+        self.assertEqual(self.footprint(), (fds, threads))
+
+    def footprint(self):
+        time.sleep(0.3)
+        proc = pathlib.Path("/proc/%d" % self.jvm.pid)
+        return len(list((proc / "fd").iterdir())), len(list((proc / "task").iterdir()))
+
+    def test_it_ends_by_itself_when_nobody_calls(self):
+        self.start(arguments=("--idle-exit", "1s"))
+        with self.session() as session:
+            session.request(self.record(2))
+            self.assertIsNone(self.serve.poll())  # a caller is there
+        self.assertEqual(self.serve.wait(10), 0)
+
+    def test_configuration_mistakes_are_named_before_anything_starts(self):
+        self.start("stroe: {}\n")
+        self.assertEqual(self.serve.wait(10), 2)
+        self.assertIn("line 3: unknown key 'stroe'", self.log())
+
+    def test_many_callers_at_once_balance(self):
+        self.start("limits: {concurrentCaptures: 1, capturesPerHour: 100}\n")
+        outcomes = []
+
+        def call():
+            try:
+                result, _ = self.session().request(self.record(0.3))
+                outcomes.append(result["exitCode"])
+            except Refused as refused:
+                outcomes.append(refused.body["exitCode"])
+            except (EOFError, BrokenPipeError):
+                outcomes.append(-1)
+
+        threads = [threading.Thread(target=call) for _ in range(7)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(set(outcomes) - {0, 9}, set(), outcomes)
+        self.assertIn(0, outcomes)
+        self.assertEqual(self.counts()["accepted"], outcomes.count(0))
+
+
+if __name__ == "__main__":
+    if not shutil.which("java"):
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
