@@ -1,6 +1,9 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# Builds what label "unit" needs and nothing else: what the sanitizer builds are for.
+add_custom_target(unit_tests)
+
 # jprof_unit_test(NAME SOURCES... LIBRARIES LIB...): one binary per library target, label "unit".
 function(jprof_unit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
@@ -10,6 +13,7 @@ function(jprof_unit_test name)
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE jprof_hosted jprof_warnings ${ARG_LIBRARIES}
                                              GTest::gtest GTest::gmock GTest::gtest_main)
+  add_dependencies(unit_tests ${name}_test)
   gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit TIMEOUT 120)
 endfunction()
 
@@ -40,6 +44,7 @@ function(jprof_fuzzer name source)
   if(JPROF_BUILD_TESTS)
     add_executable(${name}_replay ${source} "${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp")
     target_link_libraries(${name}_replay PRIVATE jprof_hosted jprof_warnings ${ARG_LIBRARIES})
+    add_dependencies(unit_tests ${name}_replay)
     add_test(NAME fuzz_replay_${name} COMMAND ${name}_replay "${corpus}")
     set_tests_properties(fuzz_replay_${name} PROPERTIES LABELS unit TIMEOUT 120)
   endif()

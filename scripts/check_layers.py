@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks which folder includes what: ARCHITECTURE.md's table of folders as a test.
+
+usage: scripts/check_layers.py [ROOT]
+
+Prints one line for each violation and ends with 1 if there is any.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+LIB_OF_SIDECAR = ["lib/base", "lib/capture", "lib/checks", "lib/cli", "lib/config", "lib/control", "lib/elf",
+                  "lib/formats", "lib/http", "lib/log", "lib/page", "lib/profile", "lib/render", "lib/store",
+                  "lib/wire"]
+# The plugin must compile for macOS: what reads ELF files or /proc is not for it.
+LIB_OF_PLUGIN = [folder for folder in LIB_OF_SIDECAR if folder != "lib/elf"] + ["lib/kube"]
+
+# Folder: folders whose headers it may include, besides itself and what lies below it. The longest row
+# that fits counts; a folder without a row is an error, so that a new one gets a place on purpose.
+MAY_INCLUDE = {
+    "lib/wire": [],
+    "lib/base": [],
+    "lib/log": ["lib/base"],
+    "lib/cli": ["lib/base"],
+    "lib/config": ["lib/base"],
+    "lib/checks": ["lib/base"],
+    "lib/elf": ["lib/base"],
+    "lib/control": ["lib/base"],
+    "lib/capture": ["lib/base"],
+    "lib/profile": ["lib/base", "lib/wire"],
+    "lib/render": ["lib/base", "lib/profile"],
+    "lib/page": ["lib/base", "lib/profile", "lib/render"],
+    "lib/formats": ["lib/base", "lib/profile", "lib/render", "lib/page"],
+    "lib/http": ["lib/base"],
+    "lib/store": ["lib/base", "lib/http"],
+    "lib/kube": ["lib/base", "lib/http", "lib/config"],
+    "agent": ["lib/wire"],
+    # What a signal handler reaches sees nothing of the rest of the agent.
+    "agent/sampling": ["lib/wire", "agent/arch", "agent/os"],
+    "agent/arch": [],
+    "agent/os": ["agent/arch"],
+    "sidecar": LIB_OF_SIDECAR,
+    "sidecar/container": ["lib/base"],
+    "sidecar/jvm": ["lib/base", "lib/elf", "sidecar/container"],
+    "plugin": LIB_OF_PLUGIN,
+    "bench": ["lib", "agent", "sidecar", "plugin"],
+    "tests": ["lib", "agent", "sidecar", "plugin", "bench"],
+}
+
+# Third-party headers: where each may appear. A file name, or a folder with a final '/'. A dependency
+# that leaks out of its place is one that can no longer be replaced.
+FOREIGN = {
+    r"CLI/": ["lib/cli/", "sidecar/commands/", "plugin/commands/"],
+    r"nlohmann/": ["lib/base/json.h", "lib/base/json.cpp"],
+    r"tl/": ["lib/base/result.h"],
+    # RFC 6455 asks for SHA-1, which nothing else of ours may use.
+    r"openssl/": ["lib/base/digest.cpp", "lib/http/websocket_handshake.cpp"],
+    r"(spdlog|fmt)/": ["lib/log/log.cpp"],
+    r"yaml-cpp/": ["lib/config/yaml_reader.cpp"],
+    r"curl/": [r"lib/http/*.cpp"],
+    r"wslay/": [r"lib/http/*.cpp"],
+    r"expat\.h": ["lib/store/xml.cpp"],
+    r"zstd\.h": ["lib/profile/*.cpp"],
+    r"zlib\.h": ["lib/page/*.cpp", "lib/render/*.cpp"],
+    r"protozero/": ["lib/render/"],
+    r"re2/": ["lib/render/"],
+    r"seccomp\.h": ["sidecar/"],
+    r"(jni|jvmti)\.h": ["agent/", "tests/"],
+    r"(gtest|gmock|rapidcheck)[/.]": ["tests/"],
+    r"benchmark/": ["bench/"],
+}
+
+# Not on macOS, where the plugin must compile (plugin/ and the parts of lib/ that it uses).
+LINUX_ONLY = re.compile(r"linux/|asm/|elf\.h|link\.h|ucontext\.h|"
+                        r"sys/(epoll|eventfd|inotify|memfd|prctl|ptrace|sendfile|signalfd|syscall|sysinfo|timerfd|user)\.h")
+WIRE_HEADERS = {"cstddef", "cstdint", "type_traits"}  # shared with an agent that has no C++ library
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+
+
+def row_of(folder, table):
+    while folder:
+        if folder in table:
+            return folder
+        folder = folder.rpartition("/")[0]
+    return None
+
+
+def is_below(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def quoted(root, path, header):
+    """Why `path` may not include "header"; None if it may."""
+    folder, target = str(pathlib.PurePosixPath(path).parent), header.rpartition("/")[0]
+    if not (root / header).is_file():
+        return 'no such file: includes are written from the root of the tree'
+    row = row_of(folder, MAY_INCLUDE)
+    if row is None:
+        return f"{folder} has no row in scripts/check_layers.py"
+    target_row = row_of(target, MAY_INCLUDE)
+    # Inside one row all is allowed, and a parent's row does not open the stricter rows below it.
+    if target_row == row:
+        return None
+    if any(is_below(target, allowed) for allowed in MAY_INCLUDE[row]):
+        return None
+    if is_below(target, row) and row in ("agent", "sidecar", "tests"):
+        return None
+    return f"{row} may not use {target}"
+
+
+def angled(path, header):
+    if path.startswith("lib/wire/"):
+        return None if header in WIRE_HEADERS else "lib/wire is freestanding"
+    for pattern, places in FOREIGN.items():
+        if re.match(pattern, header) and not any(
+                path.startswith(place) if place.endswith("/") else pathlib.PurePosixPath(path).match(place)
+                for place in places):
+            return "only in " + ", ".join(places)
+    portable = path.startswith("plugin/") or (
+        path.startswith("lib/") and not path.startswith(("lib/elf/", "lib/wire/")))
+    if portable and LINUX_ONLY.match(header):
+        return "Linux only; the plugin must compile for macOS"
+    return None
+
+
+def tracked(root):
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, check=True,
+                            text=True, stdout=subprocess.PIPE).stdout.splitlines()
+    return [path for path in listed if path.endswith((".h", ".cpp", ".c")) and (root / path).is_file()]
+
+
+def violations(root):
+    for path in tracked(root):
+        text = (root / path).read_text(encoding="utf-8", errors="replace")
+        for number, line in enumerate(text.splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            opening, header = match.groups()
+            why = quoted(root, path, header) if opening == '"' else angled(path, header)
+            if why:
+                yield f"{path}:{number}: {header}: {why}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__)
+    root = root.resolve() if len(sys.argv) > 1 else root.resolve().parents[1]
+    found = list(violations(root))
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
