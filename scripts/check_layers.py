@@ -12,8 +12,8 @@ import re
 import subprocess
 import sys
 
-LIB_OF_SIDECAR = ["lib/base", "lib/capture", "lib/checks", "lib/cli", "lib/config", "lib/control", "lib/elf",
-                  "lib/formats", "lib/http", "lib/log", "lib/page", "lib/profile", "lib/render", "lib/store",
+LIB_OF_SIDECAR = ["lib/base", "lib/capture", "lib/checks", "lib/cli", "lib/config", "lib/control", "lib/delivery",
+                  "lib/elf", "lib/formats", "lib/http", "lib/log", "lib/page", "lib/profile", "lib/render", "lib/store",
                   "lib/wire"]
 # The plugin must compile for macOS: what reads ELF files or /proc is not for it.
 LIB_OF_PLUGIN = [folder for folder in LIB_OF_SIDECAR if folder != "lib/elf"] + ["lib/kube"]
@@ -36,6 +36,7 @@ MAY_INCLUDE = {
     "lib/formats": ["lib/base", "lib/profile", "lib/render", "lib/page"],
     "lib/http": ["lib/base"],
     "lib/store": ["lib/base", "lib/http"],
+    "lib/delivery": ["lib/base", "lib/capture", "lib/store"],
     "lib/kube": ["lib/base", "lib/http", "lib/config"],
     "agent": ["lib/wire"],
     # What a signal handler reaches sees nothing of the rest of the agent.

@@ -70,7 +70,8 @@ void Connection::poll_once() {
   } else {
     // While files are sent nothing is read: the caller has to take them first.
     const bool reads = !caller_reads_only_ && state_ != State::kSending;
-    fds[0].events = static_cast<short>((reads ? POLLIN : 0) | (queued > 0 || sender_ ? POLLOUT : 0));
+    fds[0].events =
+        static_cast<short>((reads ? POLLIN : 0) | (queued > 0 || sender_ ? POLLOUT : 0));
   }
   if (capture_) {
     fds[2].fd = capture_->fd();
