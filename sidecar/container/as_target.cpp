@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <grp.h>
@@ -27,14 +28,13 @@ using base::ErrorCode;
 constexpr std::size_t kMaxHandedText = 64 * 1024;
 constexpr std::size_t kPacketBytes = kMaxHandedText * 2;
 
-bool may_change_ids() {
+std::uint64_t effective_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, 2> data{};
   if (::syscall(SYS_capget, &header, data.data()) != 0) {
-    return false;
+    return 0;
   }
-  constexpr unsigned kWanted = 1U << CAP_SETUID | 1U << CAP_SETGID;
-  return (data[0].effective & kWanted) == kWanted;
+  return std::uint64_t{data[1].effective} << 32U | data[0].effective;
 }
 
 // In the child only: its real and saved ids stay ours, so that no process of the target's uid may
@@ -154,12 +154,21 @@ base::Result<Handed> wait_for_child(int socket, base::Deadline deadline) {
 
 } // namespace
 
+bool has_capability(int capability) {
+  return (effective_capabilities() >> capability & 1U) != 0;
+}
+
+bool can_act_as(Identity identity) {
+  return effective_identity() == identity ||
+         (has_capability(CAP_SETUID) && has_capability(CAP_SETGID));
+}
+
 Identity effective_identity() {
   return {::geteuid(), ::getegid()};
 }
 
 base::Result<Handed> as_identity(Identity identity, base::Deadline deadline, const Step& step) {
-  if (effective_identity() == identity || !may_change_ids()) {
+  if (effective_identity() == identity || !can_act_as(identity)) {
     return step();
   }
   std::array<int, 2> pair{};

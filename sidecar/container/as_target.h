@@ -20,6 +20,11 @@ struct Identity {
 };
 Identity effective_identity();
 
+// Whether a step can run with these ids: they are ours, or we may take them.
+bool can_act_as(Identity identity);
+// Our own effective capability (CAP_KILL ...).
+bool has_capability(int capability);
+
 // What a step under another identity brings back.
 struct Handed {
   base::UniqueFd fd; // may be invalid

@@ -192,9 +192,10 @@ base::Result<std::vector<std::string>> Process::list(const std::string& name,
 }
 
 base::Result<uid_t> Process::owner() const {
+  // The directory itself keeps the effective uid even of a non-dumpable process; its files do not.
   struct stat entry {};
-  if (::fstat(directory_.get(), &entry) != 0) {
-    return base::fail(failure(errno, ""));
+  if (::fstatat(directory_.get(), "status", &entry, 0) != 0) {
+    return base::fail(failure(errno, "status"));
   }
   return entry.st_uid;
 }

@@ -52,7 +52,7 @@ class Process {
   base::Result<base::UniqueFd> open_file(const std::string& name) const;
   // Names in a directory of /proc/PID ("task"), at most `limit`.
   base::Result<std::vector<std::string>> list(const std::string& name, std::size_t limit) const;
-  // The uid that owns /proc/PID: the effective one of a dumpable process, else 0.
+  // The uid that owns the files of /proc/PID: the effective one of a dumpable process, else 0.
   base::Result<uid_t> owner() const;
   // To this process and no other; kTargetGone once it has ended. Below kernel 5.1, or where a
   // seccomp profile hides pidfd_send_signal, there is a window of microseconds between check and

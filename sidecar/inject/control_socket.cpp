@@ -43,11 +43,6 @@ base::Error no_socket(const jvm::Target& target, int os_errno) {
                                              : "mount an emptyDir at /tmp of the JVM's container");
 }
 
-base::Result<UniqueFd> open_tmp(const jvm::Target& target) {
-  JPROF_TRY_ASSIGN(const container::TargetRoot root, container::TargetRoot::open(target.process));
-  return root.open_directory("/tmp");
-}
-
 base::Result<UniqueFd> bind_socket(const jvm::Target& target, int directory,
                                    const std::string& name) {
   UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -145,15 +140,13 @@ base::Result<ControlSocket> ControlSocket::create(const jvm::Target& target, Dea
   JPROF_TRY(base::random_bytes(std::as_writable_bytes(std::span(control.nonce_))));
   JPROF_TRY_ASSIGN(const std::string random, base::random_base32(kNameCharacters));
   const std::string name = ".jprof-" + random + ".sock";
-  auto tmp = container::as_identity(target.identity(), deadline, [&]() -> base::Result<Handed> {
-    JPROF_TRY_ASSIGN(UniqueFd fd, open_tmp(target));
-    return Handed{std::move(fd), {}};
-  });
+  JPROF_TRY_ASSIGN(const container::TargetRoot root,
+                   container::open_root(target.process, deadline));
+  auto tmp = root.open_directory("/tmp");
   if (!tmp) {
-    const bool denied = tmp.error().code == ErrorCode::kPermission;
-    return base::fail(denied ? container::access_error(target.process) : std::move(tmp).error());
+    return base::fail(no_socket(target, tmp.error().os_errno));
   }
-  control.directory_ = std::move(tmp->fd);
+  control.directory_ = std::move(*tmp);
   JPROF_TRY_ASSIGN(
       Handed bound,
       container::as_identity(target.identity(), deadline, [&]() -> base::Result<Handed> {

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <optional>
 #include <poll.h>
 #include <string>
@@ -139,6 +140,25 @@ base::Result<container::ProcessStatus> check_running(const Target& target) {
   return now;
 }
 
+// SYS_PTRACE opens a JVM's files to anyone, but its attach socket is of mode 0600, it answers only
+// its own effective uid and gid or root (JDK 8: not even root), and signals ask for CAP_KILL.
+base::Status check_ids(const Target& target) {
+  const container::Identity ours = container::effective_identity();
+  const container::Identity theirs = target.identity();
+  const bool as_root = ours.uid == 0 && container::has_capability(CAP_KILL) &&
+                       container::has_capability(CAP_DAC_OVERRIDE);
+  if (container::can_act_as(theirs) || as_root) {
+    return {};
+  }
+  return base::make_failure(
+      ErrorCode::kIdentityMismatch,
+      target.name() + " runs as uid:gid " + std::to_string(theirs.uid) + ":" +
+          std::to_string(theirs.gid) + " and answers only those; jprof runs as " +
+          std::to_string(ours.uid) + ":" + std::to_string(ours.gid),
+      "set runAsUser: " + std::to_string(theirs.uid) +
+          " and runAsGroup: " + std::to_string(theirs.gid) + " for the jprof container");
+}
+
 base::Error deaf(const Target& target) {
   return failed(target, "it does not catch SIGQUIT now, so asking would kill it",
                 "it is starting or ending: try again in a second");
@@ -179,15 +199,7 @@ base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& tar
   }
 }
 
-base::Result<UniqueFd> handshake(const Target& target, Deadline deadline) {
-  auto opened = TargetRoot::open(target.process);
-  if (!opened) {
-    return base::fail(opened.error().code == ErrorCode::kPermission
-                          ? container::access_error(target.process)
-                          : std::move(opened).error());
-  }
-  const TargetRoot root = std::move(*opened);
-  JPROF_TRY(check_attachable(root, target));
+base::Result<UniqueFd> handshake(const TargetRoot& root, const Target& target, Deadline deadline) {
   Attempt attempt = try_connect(root, target, deadline);
   if (attempt.connection) {
     return std::move(attempt.connection);
@@ -208,6 +220,7 @@ bool has_attach_socket(const TargetRoot& root, const Target& target) {
 
 base::Status check_attachable(const TargetRoot& root, const Target& target) {
   JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
+  JPROF_TRY(check_ids(target));
   if (has_attach_socket(root, target)) {
     return {};
   }
@@ -232,9 +245,12 @@ base::Result<UniqueFd> open_attach_socket(const Target& target, Deadline deadlin
     return base::make_failure(ErrorCode::kJvmUnsupported, target.name() + " is not a HotSpot JVM",
                               "jprof profiles OpenJDK and its distributions, 8 to 25");
   }
+  // With our own rights, which may be more than the target's: it need not be open to its own uid.
+  JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
+  JPROF_TRY(check_attachable(root, target));
   auto handed =
       container::as_identity(target.identity(), deadline, [&]() -> base::Result<container::Handed> {
-        JPROF_TRY_ASSIGN(UniqueFd connection, handshake(target, deadline));
+        JPROF_TRY_ASSIGN(UniqueFd connection, handshake(root, target, deadline));
         return container::Handed{std::move(connection), {}};
       });
   if (!handed) {

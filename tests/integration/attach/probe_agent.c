@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -63,6 +64,16 @@ static void* talk(void* unused) {
   }
   close(fd);
   return NULL;
+}
+
+// -agentpath:...=nondumpable: a JVM that the kernel hides from processes of its own uid.
+__attribute__((visibility("default"))) int Agent_OnLoad(void* vm, char* options, void* reserved) {
+  (void)vm;
+  (void)reserved;
+  if (options != NULL && strcmp(options, "nondumpable") == 0) {
+    return prctl(PR_SET_DUMPABLE, 0);
+  }
+  return 0;
 }
 
 __attribute__((visibility("default"))) int Agent_OnAttach(void* vm, char* options, void* reserved) {
