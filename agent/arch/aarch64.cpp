@@ -128,7 +128,9 @@ Registers read_registers(const void* ucontext) {
                    .sp = context.sp,
                    .fp = context.regs[29],
                    .lr = context.regs[30],
-                   .bcp = context.regs[22]};
+                   .bcp = context.regs[22],
+                   .sender_sp = context.regs[19],
+                   .popped_return = 0};
 }
 
 bool resume_failed_load(void* ucontext) {
@@ -147,6 +149,20 @@ bool resume_failed_load(void* ucontext) {
 bool follows_system_call(std::uint64_t pc) {
   std::uint32_t instruction = 0;
   return load(pc - 4, &instruction) && instruction == kSupervisorCall;
+}
+
+bool follows_call(std::uint64_t return_address, std::uint64_t* target) {
+  std::uint32_t instruction = 0;
+  *target = 0;
+  if (!load(return_address - 4, &instruction)) {
+    return false;
+  }
+  if (instruction >> 26 == 0x25) { // bl: 26 bits of distance in instructions
+    const auto distance = static_cast<std::int64_t>(std::uint64_t{instruction} << 38) >> 36;
+    *target = return_address - 4 + static_cast<std::uint64_t>(distance);
+    return true;
+  }
+  return (instruction & 0xfffffc1f) == 0xd63f0000; // blr
 }
 
 std::uint64_t strip_return_address(std::uint64_t address) {

@@ -10,15 +10,30 @@
 
 namespace jprof::agent::arch {
 
-// The registers that a stack walk needs. `lr` is 0 where the CPU has none; `bcp` is what the
-// HotSpot interpreter keeps the bytecode pointer in (x86-64: r13, aarch64: x22).
+// The registers that a stack walk needs. `lr` is 0 where the CPU has none. HotSpot's interpreter
+// keeps the bytecode pointer in `bcp` (x86-64: r13, aarch64: x22); on the way into a method, the
+// caller's stack pointer is in `sender_sp` (r13, x19) and on x86-64 its return address may be in
+// `popped_return` (rax), taken off the stack.
 struct Registers {
   std::uint64_t pc = 0;
   std::uint64_t sp = 0;
   std::uint64_t fp = 0;
   std::uint64_t lr = 0;
   std::uint64_t bcp = 0;
+  std::uint64_t sender_sp = 0;
+  std::uint64_t popped_return = 0;
 };
+
+// DWARF's numbers of these registers (x86-64 psABI, figure 3.36; AADWARF64, 4.1).
+#ifdef __aarch64__
+inline constexpr std::uint64_t kDwarfFramePointer = 29;
+inline constexpr std::uint64_t kDwarfReturnAddress = 30;
+inline constexpr std::uint64_t kDwarfStackPointer = 31;
+#else
+inline constexpr std::uint64_t kDwarfFramePointer = 6;
+inline constexpr std::uint64_t kDwarfReturnAddress = 16;
+inline constexpr std::uint64_t kDwarfStackPointer = 7;
+#endif
 
 Registers read_registers(const void* ucontext);
 
@@ -27,6 +42,10 @@ bool resume_failed_load(void* ucontext);
 
 // True if `pc` is where a system call returns to: the thread was in the kernel.
 bool follows_system_call(std::uint64_t pc);
+
+// True if the instruction before `return_address` is a call; `target` is 0 where a register says
+// where to.
+bool follows_call(std::uint64_t return_address, std::uint64_t* target);
 
 // A return address without the bits that pointer authentication adds.
 std::uint64_t strip_return_address(std::uint64_t address);

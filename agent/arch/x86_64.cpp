@@ -135,7 +135,9 @@ Registers read_registers(const void* ucontext) {
                    .sp = static_cast<std::uint64_t>(registers[REG_RSP]),
                    .fp = static_cast<std::uint64_t>(registers[REG_RBP]),
                    .lr = 0,
-                   .bcp = static_cast<std::uint64_t>(registers[REG_R13])};
+                   .bcp = static_cast<std::uint64_t>(registers[REG_R13]),
+                   .sender_sp = static_cast<std::uint64_t>(registers[REG_R13]),
+                   .popped_return = static_cast<std::uint64_t>(registers[REG_RAX])};
 }
 
 bool resume_failed_load(void* ucontext) {
@@ -155,6 +157,30 @@ bool resume_failed_load(void* ucontext) {
 bool follows_system_call(std::uint64_t pc) {
   std::uint16_t instruction = 0;
   return load(pc - 2, &instruction) && instruction == 0x050f;
+}
+
+bool follows_call(std::uint64_t return_address, std::uint64_t* target) {
+  std::uint8_t code[13] = {};
+  *target = 0;
+  if (!copy(code, return_address - sizeof code, sizeof code)) {
+    return false;
+  }
+  if (code[8] == 0xe8) { // call rel32
+    std::int32_t distance = 0;
+    __builtin_memcpy(&distance, code + 9, sizeof distance);
+    *target = return_address + static_cast<std::uint64_t>(std::int64_t{distance});
+    return true;
+  }
+  if (matches(code + 10, 0x41, 0xff, 0xd2)) { // call *%r10, as a rule behind mov imm64, %r10
+    if (code[0] == 0x49 && code[1] == 0xba) {
+      __builtin_memcpy(target, code + 2, sizeof *target);
+    }
+    return true;
+  }
+  const bool by_register = code[11] == 0xff && (code[12] & 0xf8) == 0xd0;
+  const bool by_memory8 = code[10] == 0xff && (code[11] & 0xf8) == 0x50;
+  const bool by_memory32 = code[7] == 0xff && (code[8] & 0xf8) == 0x90;
+  return by_register || by_memory8 || by_memory32;
 }
 
 std::uint64_t strip_return_address(std::uint64_t address) {

@@ -2,15 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One step up a stack of C and C++ frames. Signal-safe, any thread.
+// One step up a stack of C and C++ frames: by the call frame information of the module, or, where
+// there is none (musl's libc), by the frame pointer. Signal-safe, any thread.
 
 #include "agent/arch/arch.h"
 #include "agent/sampling/module_map.h"
 
 namespace jprof::agent::sampling {
 
-// Moves `registers` to the caller; false if there is none or it cannot be found. `interrupted`: pc
-// is where the signal arrived, otherwise a return address.
-bool leave_native(const ModuleMap& modules, bool interrupted, arch::Registers& registers);
+enum class NativeStep {
+  kNone,    // no caller can be found
+  kGuessed, // by the frame pointer, which the function may have used for something else
+  kKnown,
+};
+
+// Moves `registers` to the caller. `interrupted`: pc is where the signal arrived, otherwise a
+// return address.
+NativeStep leave_native(const ModuleMap& modules, bool interrupted, arch::Registers& registers);
 
 } // namespace jprof::agent::sampling

@@ -22,6 +22,7 @@ constexpr std::int64_t kMethodWords = -3;
 constexpr std::int64_t kBytecodePointerWords[] = {-8, -7, -9};
 constexpr std::uint64_t kMaxInterpretedFrameBytes = 1U << 20;
 constexpr std::uint64_t kMaxScannedWords = 256;
+constexpr std::uint64_t kMaxBorrowedWords = 8;
 constexpr std::uint32_t kMaxInlining = 512;
 
 std::uint64_t words_from(std::uint64_t base, std::int64_t words) {
@@ -29,6 +30,11 @@ std::uint64_t words_from(std::uint64_t base, std::int64_t words) {
 }
 std::uint64_t field(std::uint64_t object, std::int32_t offset) {
   return object + static_cast<std::uint64_t>(offset);
+}
+// "I2C/C2I adapters": between compiled and interpreted code.
+bool is_adapter(const CodeBlob& blob) {
+  std::uint32_t start = 0;
+  return load(blob.name, &start) && start == 0x2f433249; // "I2C/"
 }
 
 } // namespace
@@ -63,20 +69,19 @@ bool StackWalker::step_native() {
   push(wire::make_frame(FrameKind::kNative, interrupted_ ? at_.pc : at_.pc - 1));
   result_.unknown_module |= modules_.find(at_.pc) == nullptr;
   arch::Registers caller = at_;
-  const bool found = leave_native(modules_, interrupted_, caller) && caller.pc != 0 &&
+  const NativeStep step = leave_native(modules_, interrupted_, caller);
+  const bool found = step != NativeStep::kNone && caller.sp > at_.sp && caller.sp < stack_end_ &&
                      (vm_.contains_code(caller.pc) || modules_.find(caller.pc) != nullptr);
-  if (anchor_.sp != 0 && anchor_.sp > at_.sp && (!found || caller.sp > anchor_.sp)) {
+  if (anchor_.sp > at_.sp && (!found || caller.sp > anchor_.sp)) {
     return resume_at_anchor(); // the unwinder lost the Java frames below: take the JVM's word
   }
-  if (found && caller.sp > at_.sp && caller.sp < stack_end_) {
-    // A frame pointer that Java code uses for something else can lead past Java frames.
-    if (!interrupted_ || !in_java_ || is_java_return(caller.pc)) {
-      return accept(caller);
-    }
+  // A guess can lead past Java frames where Java code has called a leaf without a frame.
+  const bool sure = step == NativeStep::kKnown || !interrupted_ || !in_java_;
+  if (found && (sure || is_call_return(caller.pc))) {
+    return accept(caller);
   }
   if (in_java_ && interrupted_) {
-    return find_java_caller_on_stack() || (found && accept(caller)) ||
-           fail(ErrorFrame::kNotWalkable);
+    return find_java_caller() || (found && accept(caller)) || fail(ErrorFrame::kNotWalkable);
   }
   return false; // the first frame of the thread, as far as can be seen
 }
@@ -105,9 +110,8 @@ bool StackWalker::step_interpreted(const CodeBlob& blob) {
                       read_method(vm_, word_at(words_from(fp, kMethodWords)), &method);
   if (!framed) {
     push_stub(blob); // on its way into or out of a method
-    arch::Registers caller = at_;
-    return (interrupted_ && arch::leave_frameless(caller) && accept_from_leaf(caller)) ||
-           (interrupted_ && find_java_caller_on_stack()) || fail(ErrorFrame::kNoMethod);
+    return (interrupted_ && (leave_method_entry(true) || find_java_caller())) ||
+           fail(ErrorFrame::kNoMethod);
   }
   push_method(method.is_native ? FrameKind::kJavaNative : FrameKind::kInterpreted, method,
               method.is_native ? -1 : interpreted_bci(method));
@@ -145,16 +149,20 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
            fail(ErrorFrame::kBrokenStack);
   }
   // A stub routine has the caller's return address on top, or its own frame pointer set up, or is
-  // in between, or keeps its registers on the stack: each guess is checked against debug info.
-  if (arch::leave_frameless(caller) && accept_from_leaf(caller)) {
+  // in between, or keeps its registers on the stack: each guess is checked.
+  if (leave_method_entry(is_adapter(blob))) {
     return true;
   }
-  caller = at_;
   if (at_.fp >= at_.sp && at_.fp < stack_end_ && arch::leave_by_frame_pointer(caller) &&
       accept_from_leaf(caller)) {
     return true;
   }
-  return find_java_caller_on_stack() || fail(ErrorFrame::kNotWalkable);
+  // The JVM itself calls some stubs, as when it flushes instruction caches.
+  caller = at_;
+  if (!in_java_ && arch::leave_frameless(caller) && modules_.find(caller.pc) != nullptr) {
+    return accept(caller);
+  }
+  return find_java_caller() || fail(ErrorFrame::kNotWalkable);
 }
 
 bool StackWalker::step_entry_frame() {
@@ -170,6 +178,33 @@ bool StackWalker::step_entry_frame() {
   return anchor_.sp > at_.sp ? resume_at_anchor() : fail(ErrorFrame::kBrokenStack);
 }
 
+// Interpreter entries and adapters between compiled and interpreted code move the return address:
+// it is on top of the stack, in the frame that is being built, or has been popped for a moment.
+// They also move the stack pointer, for arguments: what it was is in a register then.
+bool StackWalker::leave_method_entry(bool arguments_moved) {
+  constexpr std::uint64_t kFrameInTheMaking = 64;
+  constexpr std::uint64_t kMaxArguments = 4096;
+  arch::Registers callers[3] = {at_, at_, at_};
+  bool usable[3] = {};
+  usable[0] = arch::leave_frameless(callers[0]);
+  usable[1] = at_.fp >= at_.sp && at_.fp - at_.sp <= kFrameInTheMaking &&
+              arch::leave_by_frame_pointer(callers[1]);
+  usable[2] = arguments_moved && at_.popped_return != 0 && at_.sender_sp >= at_.sp;
+  callers[2].pc = at_.popped_return;
+  for (int i = 0; i < 3; ++i) {
+    arch::Registers& caller = callers[i];
+    if (!usable[i] || !is_call_return(caller.pc)) {
+      continue;
+    }
+    if (arguments_moved && at_.sender_sp >= caller.sp &&
+        at_.sender_sp - caller.sp <= kMaxArguments && (at_.sender_sp & 7) == 0) {
+      caller.sp = at_.sender_sp;
+    }
+    return accept(caller);
+  }
+  return false;
+}
+
 bool StackWalker::leave_frame_of(const CodeBlob& blob) {
   arch::Registers caller = at_;
   const arch::FixedFrameCode code{blob.code_begin, blob.frame_complete, blob.frame_bytes};
@@ -178,10 +213,21 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
   if (!left) {
     return fail(ErrorFrame::kFault);
   }
-  if (!interrupted_ || vm_.contains_code(caller.pc)) {
+  if (!interrupted_ || is_call_return(caller.pc)) {
     return accept(caller);
   }
-  return find_java_caller_on_stack() || fail(ErrorFrame::kBrokenStack);
+  // Some instruction sequences lower the stack pointer for a moment (x87 mathematics in JDK 8).
+  for (std::uint64_t words = 1; words <= kMaxBorrowedWords; ++words) {
+    arch::Registers lowered = at_;
+    lowered.sp += words * 8;
+    if (arch::leave_fixed_frame(code, false, lowered) && is_call_return(lowered.pc)) {
+      return accept(lowered);
+    }
+  }
+  if (vm_.contains_code(caller.pc)) {
+    return accept(caller);
+  }
+  return find_java_caller() || fail(ErrorFrame::kBrokenStack);
 }
 
 // Goes on in `caller`, if its stack pointer has grown and stays within the stack.
@@ -200,21 +246,23 @@ bool StackWalker::accept(const arch::Registers& caller) {
 
 // As accept(), but only where the caller is surely Java code; says nothing when it is not.
 bool StackWalker::accept_from_leaf(const arch::Registers& caller) {
-  return is_java_return(caller.pc) && caller.sp <= stack_end_ && accept(caller);
+  return is_call_return(caller.pc) && caller.sp <= stack_end_ && accept(caller);
 }
 
-// The last resort for a leaf without unwind data that Java code called directly: the first word on
-// the stack that is exactly a return address of a compiled method's call.
-bool StackWalker::find_java_caller_on_stack() {
+// The last resort. If the thread has left Java code, the JVM knows where. If not, this is a leaf
+// without unwind data that Java code called directly: its caller is the first word on the stack
+// that is surely a return address of Java code.
+bool StackWalker::find_java_caller() {
+  if (!in_java_) {
+    return anchor_.sp > at_.sp && resume_at_anchor();
+  }
   for (std::uint64_t i = 0; i < kMaxScannedWords; ++i) {
     const std::uint64_t slot = at_.sp + i * 8;
     std::uint64_t pc = 0;
     if (slot + 8 > stack_end_ || !load(slot, &pc)) {
       return false;
     }
-    CodeBlob blob;
-    if (!vm_.contains_code(pc) || !is_java_return(pc) || !find_blob(vm_, pc, &blob) ||
-        blob.kind != BlobKind::kCompiled) {
+    if (!is_call_return(pc, Interpreted::kOnlyCalls)) {
       continue;
     }
     arch::Registers caller = at_;
@@ -244,24 +292,38 @@ bool StackWalker::fail(ErrorFrame error) {
   return false;
 }
 
-bool StackWalker::is_java_return(std::uint64_t pc) const {
+// True if generated code surely has called something that returns to `pc`: it follows a call whose
+// target is known and cannot be a method (so that a stale return address of an earlier method call
+// is not mistaken for it), or one that the debug information lists.
+bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) const {
   CodeBlob blob;
+  std::uint64_t target = 0;
   if (!vm_.contains_code(pc) || !find_blob(vm_, pc, &blob) || pc < blob.code_begin) {
     return false;
   }
-  if (blob.kind == BlobKind::kInterpreter) {
-    return true;
+  const bool called = arch::follows_call(pc, &target);
+  if (blob.kind == BlobKind::kInterpreter) { // it pushes the return addresses of invocations itself
+    return called || interpreted == Interpreted::kAccept;
   }
   if (blob.kind == BlobKind::kStub) {
-    return pc == vm_.call_stub_return || blob.frame_bytes >= 16;
+    return called && (blob.frame_bytes >= 16 || pc == vm_.call_stub_return);
   }
-  CompiledMethod compiled;
-  MethodView method;
-  if (!read_compiled_method(vm_, blob, &compiled)) {
+  if (!called) {
     return false;
   }
-  return is_call_return(compiled, pc) ||
-         (read_method(vm_, compiled.method, &method) && method.is_native);
+  CodeBlob callee;
+  if (target != 0 && (!vm_.contains_code(target) ||
+                      (find_blob(vm_, target, &callee) && callee.kind == BlobKind::kStub))) {
+    return true;
+  }
+  CompiledMethod compiled;
+  return read_compiled_method(vm_, blob, &compiled) &&
+         (sampling::is_call_return(compiled, pc) || is_native_wrapper(compiled));
+}
+
+bool StackWalker::is_native_wrapper(const CompiledMethod& compiled) const {
+  MethodView method;
+  return read_method(vm_, compiled.method, &method) && method.is_native;
 }
 
 StackWalker::Anchor StackWalker::read_anchor(std::uint64_t object, std::int32_t sp, std::int32_t pc,

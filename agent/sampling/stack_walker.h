@@ -9,6 +9,7 @@
 
 #include "agent/arch/arch.h"
 #include "agent/sampling/code_cache.h"
+#include "agent/sampling/compiled_method.h"
 #include "agent/sampling/module_map.h"
 #include "agent/sampling/name_store.h"
 #include "agent/sampling/vm_layout.h"
@@ -51,14 +52,17 @@ class StackWalker {
   bool step_compiled(const CodeBlob& blob);
   bool step_stub(const CodeBlob& blob);
   bool step_entry_frame();
+  bool leave_method_entry(bool arguments_moved);
   bool leave_frame_of(const CodeBlob& blob);
 
   bool accept(const arch::Registers& caller);
   bool accept_from_leaf(const arch::Registers& caller);
-  bool find_java_caller_on_stack();
+  bool find_java_caller();
   bool resume_at_anchor();
   bool fail(wire::ErrorFrame error);
-  bool is_java_return(std::uint64_t pc) const;
+  enum class Interpreted { kAccept, kOnlyCalls };
+  bool is_call_return(std::uint64_t pc, Interpreted interpreted = Interpreted::kAccept) const;
+  bool is_native_wrapper(const CompiledMethod& compiled) const;
   Anchor read_anchor(std::uint64_t object, std::int32_t sp, std::int32_t pc, std::int32_t fp) const;
   std::int32_t interpreted_bci(const MethodView& method) const;
 

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Unwinds one frame by the tables that compilers leave for C++ exceptions and that are mapped with
+// the code: .eh_frame_hdr and .eh_frame (Linux Standard Base Core 5.0, chapters 10.6 and 10.7;
+// DWARF 5, section 6.4). Only the stack pointer, the frame pointer and the return address are
+// followed. Signal-safe: every byte is read by a protected load, all work is bounded, nothing is
+// allocated.
+
+#include "agent/arch/arch.h"
+#include "agent/sampling/module_map.h"
+
+namespace jprof::agent::sampling {
+
+enum class UnwindResult {
+  kNoInformation, // nothing is said about this pc, or not in terms that we follow
+  kOutermost,     // this is the first frame of the stack
+  kUnwound,
+};
+
+// `interrupted`: pc is where a signal arrived, otherwise a return address.
+UnwindResult unwind_by_cfi(const CodeModule& module, bool interrupted, arch::Registers& registers);
+
+} // namespace jprof::agent::sampling
