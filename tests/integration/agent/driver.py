@@ -132,6 +132,12 @@ class Session:
                 return
             self.drain()
 
+    def run_until(self, samples, seconds):
+        """Until there are so many samples, or the time is over: a crowded machine gives less CPU time in a second."""
+        end = time.monotonic() + seconds
+        while len(self.recording.samples) < samples and time.monotonic() < end:
+            self.run(0.2)
+
     def stop(self):
         self.channel.send(struct.pack("<II", STOP, 8))
         return self.stopped()

@@ -87,28 +87,27 @@ class Region:
         return result
 
     def arenas(self, slot):
-        """(number, stacks, names) of a generation slot: {offset: frames}, {offset: text}."""
+        """(number, stacks, names) of a generation slot, as bytes: records are found by their offset."""
         number, _, stacks_bytes, names_bytes, _ = self.generations[slot]
-        stacks, names = {}, {}
-        raw = self.read(self.sections[4 + slot][1], stacks_bytes)
-        at = 8
-        while at + STACK.size <= stacks_bytes:
-            ready, depth, flags, _ = STACK.unpack_from(raw, at)
-            if not ready:
-                break
-            stacks[at // 8] = (struct.unpack_from(f"<{depth}Q", raw, at + STACK.size), flags)
-            at += STACK.size + depth * 8
-        raw = self.read(self.sections[6 + slot][1], names_bytes)
-        at = 8
-        while at + NAME.size <= names_bytes:
-            ready, size, kind, _, holder, name, signature, _, _, address = NAME.unpack_from(raw, at)
-            if not ready:
-                break
-            text = raw[at + NAME.size : at + NAME.size + holder + name + signature]
-            names[at // 8] = (kind, text[:holder].decode(), text[holder : holder + name].decode(),
-                              text[holder + name :].decode(), address)  # fmt: skip
-            at += size
-        return number, stacks, names
+        return number, self.read(self.sections[4 + slot][1], stacks_bytes), self.read(self.sections[6 + slot][1], names_bytes)
+
+
+def stack_at(arena, offset):
+    """(frames, flags) of a stack record, None if it is not in these bytes yet."""
+    at = offset * 8
+    if at + STACK.size > len(arena):
+        return None
+    ready, depth, flags, _ = STACK.unpack_from(arena, at)
+    return (struct.unpack_from(f"<{depth}Q", arena, at + STACK.size), flags) if ready else None
+
+
+def name_at(arena, offset):
+    """(kind, class, name, signature) of a name record."""
+    at = offset * 8
+    ready, _, kind, _, holder, name, signature, _, _, _ = NAME.unpack_from(arena, at)
+    assert ready, "a committed sample names a record that is not complete"
+    text = arena[at + NAME.size : at + NAME.size + holder + name + signature]
+    return kind, text[:holder].decode(), text[holder : holder + name].decode(), text[holder + name :].decode()
 
 
 class Recording:
@@ -120,26 +119,24 @@ class Recording:
         self.kept = {}  # generation number -> (stacks, names)
 
     def drain(self, region):
+        """The order matters: first the samples, then the header again and with it the arenas that they name."""
+        samples = region.samples(self.next)
+        later = Region(region.read)
         for slot in range(2):
-            number, stacks, names = region.arenas(slot)
+            number, stacks, names = later.arenas(slot)
             if number:
                 self.kept[number] = (stacks, names)
-        for sample in region.samples(self.next):
-            self.samples.append((sample, self.resolve(sample, region)))
+        for sample in samples:
+            self.samples.append((sample, self.resolve(sample)))
             self.next = sample["number"] + 1
 
-    def resolve(self, sample, region):
+    def resolve(self, sample):
         if sample["stack"] & STACK_IS_ERROR:
             return (("error", ERRORS[sample["stack"] & 0xFF]),)
         stacks, names = self.kept[sample["generation"]]
-        if sample["stack"] not in stacks:  # written since the arenas were read
-            for slot in range(2):
-                number, stacks, names = region.arenas(slot)
-                if number == sample["generation"]:
-                    self.kept[number] = (stacks, names)
-            stacks, names = self.kept[sample["generation"]]
-        frames, _ = stacks[sample["stack"]]
-        return tuple(self.frame(frame, names) for frame in frames)
+        found = stack_at(stacks, sample["stack"])
+        assert found, f"a committed sample names a stack that is not complete: {sample}"
+        return tuple(self.frame(frame, names) for frame in found[0])
 
     @staticmethod
     def frame(frame, names):
@@ -148,9 +145,9 @@ class Recording:
             return kind, hex(frame & (1 << 60) - 1)
         if kind == "error":
             return kind, ERRORS[frame & 0xFF]
-        name = names.get(frame & 0xFFFFFFFF)
-        if name is None:
+        if frame & 0xFFFFFFFF == 0:
             return kind, "[no name]"
+        name = name_at(names, frame & 0xFFFFFFFF)
         return kind, f"{name[1]}.{name[2]}" if name[1] else name[2]
 
     def leaves(self):

@@ -5,31 +5,37 @@
  * Work whose shares are known by construction.
  *
  * <p>Usage: Known MODE [SECONDS]. Modes: "shares" runs hot 3 : warm 1 on the main thread, by counted
- * floating-point loops of the same body; "threads" burns 1 : 2 : 3 : 4 on four threads. Prints
- * "ready" when it has warmed up, and runs until it is killed or the seconds are over.
+ * floating-point loops of the same body; "threads" burns 1 : 2 : 3 : 4 on four threads; "deep"
+ * works below 1000 activations of one method, "spread" below 1 to 500. Prints "ready" when it has
+ * warmed up, and runs until it is killed or the seconds are over.
  */
 public final class Known {
+  static final int WORK_AT_THE_BOTTOM = 20;
   static volatile double sink;
 
-  static double hot(double x) {
-    for (int i = 0; i < 60000; i++) {
+  static double hot(double x, int rounds) {
+    for (int i = 0; i < 3 * rounds; i++) {
       x = x * 1.0000001 + 0.5;
     }
     return x;
   }
 
-  static double warm(double x) {
-    for (int i = 0; i < 20000; i++) {
+  static double warm(double x, int rounds) {
+    for (int i = 0; i < rounds; i++) {
       x = x * 1.0000001 + 0.5;
     }
     return x;
   }
 
+  /** Cycles of random length, so that no timer and no tick keeps step with them. */
   static void shares(long endNanos) {
     double x = 1;
+    int random = 1;
     while (System.nanoTime() < endNanos) {
-      x = hot(x);
-      x = warm(x);
+      random = random * 1664525 + 1013904223;
+      int rounds = 10000 + (random >>> 17);
+      x = hot(x, rounds);
+      x = warm(x, rounds);
       sink = x;
     }
   }
@@ -38,7 +44,7 @@ public final class Known {
     double x = share;
     while (System.nanoTime() < endNanos) {
       for (int i = 0; i < share; i++) {
-        x = hot(x);
+        x = hot(x, 20000);
       }
       sink = x;
       try {
@@ -52,8 +58,8 @@ public final class Known {
   static int recurse(int depth) {
     if (depth == 0) {
       double x = 1;
-      for (int i = 0; i < 2000; i++) {
-        x = hot(x);
+      for (int i = 0; i < WORK_AT_THE_BOTTOM; i++) {
+        x = hot(x, 20000);
       }
       sink = x;
       return 0;
@@ -73,6 +79,10 @@ public final class Known {
     } else if (mode.equals("deep")) {
       while (System.nanoTime() < end) {
         recurse(1000);
+      }
+    } else if (mode.equals("spread")) {
+      for (int depth = 1; System.nanoTime() < end; depth = depth % 500 + 1) {
+        recurse(depth);
       }
     } else if (mode.equals("threads")) {
       for (int share = 1; share <= 4; share++) {

@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""Known answers for libjprof.so in a real JVM, with this script as the sidecar.
+
+Usage: agent_test.py --jdk PART --library libjprof.so --classes DIR [--seconds N] [TEST...]
+PART is a name of scripts/parts; exits 77 (skip) where that part is not on this machine.
+"""
+
+import argparse
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from driver import Jvm, Session
+from region import OUTCOMES
+
+CHECKS = []
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+class Context:
+    def __init__(self, arguments):
+        self.java = [arguments.java]
+        self.classes = arguments.classes
+        self.library = arguments.library
+        self.seconds = arguments.seconds
+        self.jvms = []
+
+    def jvm(self, *arguments, options=()):
+        self.jvms.append(Jvm(self.java, self.classes, arguments, options))
+        return self.jvms[-1]
+
+    def end(self):
+        while self.jvms:
+            self.jvms.pop().kill()
+
+
+def balanced(region):
+    """Every signal has exactly one end, and every sample that was counted is there."""
+    counters = region.counters
+    assert counters["entered"] == sum(counters[name] for name in OUTCOMES), counters
+    assert counters["entered"] > 0, counters
+    assert region.ring_head == counters["stack"] + counters["error"], (region.ring_head, counters)
+
+
+def no_residue(pid):
+    """No handler of ours, no timer, no agent thread is left."""
+    with open(f"/proc/{pid}/timers") as timers:
+        assert timers.read() == ""
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/comm") as name:
+            assert name.read().strip() != "jprof", "the agent's thread is still there"
+    with open(f"/proc/{pid}/status") as status:
+        caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
+    assert not caught >> (signal.SIGPROF - 1) & 1, "SIGPROF is still handled"
+
+
+def wait_until_gone(pid):
+    for _ in range(200):
+        try:
+            return no_residue(pid)
+        except AssertionError:
+            time.sleep(0.05)
+    no_residue(pid)
+
+
+@check
+def known_shares_and_weights(context):
+    """K1: 75 % hot, 25 % warm within 2 points + 3 SE; K3: weights are CPU time within 2 %."""
+    jvm = context.jvm("Known", "shares")
+    session = Session(jvm, context.library)
+    assert session.failure is None and session.load_result == 0, (session.failure, session.load_result)
+    session.run_until(600, 10 * context.seconds)
+    region = session.stop()
+    assert (session.reason, session.in_flight) == ("asked", 0)
+    balanced(region)
+    leaves = session.recording.leaves()
+    hot, warm = leaves["Known.hot"], leaves["Known.warm"]
+    total = sum(leaves.values())
+    share = 100 * hot / total
+    error = 100 * math.sqrt(0.75 * 0.25 / len(session.recording.samples))
+    print(f"  hot {share:.2f} % of {len(session.recording.samples)} samples, SE {error:.2f}")
+    assert abs(share - 75) <= 2 + 3 * error, leaves.most_common(5)
+    assert (hot + warm) / total > 0.97, leaves.most_common(5)
+    weights = {}
+    for sample, _ in session.recording.samples:
+        weights[sample["thread"]] = weights.get(sample["thread"], 0) + sample["weight"]
+    index, weight = max(weights.items(), key=lambda item: item[1])
+    thread = region.threads()[index]
+    cpu = thread["cpu_disarm"] - thread["cpu_arm"]
+    print(f"  weight {weight / 1e6:.0f} ms of {cpu / 1e6:.0f} ms CPU time in thread {thread['name']!r}")
+    assert abs(weight - cpu) <= 0.02 * cpu + 10e6, (weight, cpu)
+    assert region.counters["weight"] == sum(sample["weight"] for sample, _ in session.recording.samples)
+    stack = next(stack for _, stack in session.recording.samples if stack[0][1] == "Known.hot")
+    names = [text for _, text in stack]
+    assert names.index("Known.hot") < names.index("Known.shares") < names.index("Known.main"), stack
+    session.close()
+    wait_until_gone(jvm.pid)
+
+
+@check
+def thread_split(context):
+    """K4: four threads burning 1 : 2 : 3 : 4 are told apart, and each one's weight is its CPU time."""
+    jvm = context.jvm("Known", "threads")
+    session = Session(jvm, context.library, interval_ms=5)
+    session.run(context.seconds)
+    region = session.stop()
+    balanced(region)
+    weights = {}
+    for sample, _ in session.recording.samples:
+        weights[sample["thread"]] = weights.get(sample["thread"], 0) + sample["weight"]
+    threads = region.threads()
+    cpu = {index: threads[index]["cpu_disarm"] - threads[index]["cpu_arm"] for index in weights}
+    total, total_cpu = sum(weights.values()), sum(cpu.values())
+    burners = sorted((i for i in weights), key=lambda i: -cpu[i])[:4]
+    for index in burners:
+        got, truth = 100 * weights[index] / total, 100 * cpu[index] / total_cpu
+        error = 100 * math.sqrt(truth / 100 * (1 - truth / 100) / len(session.recording.samples))
+        print(f"  {threads[index]['name']}: {got:.1f} % of the weight, {truth:.1f} % of the CPU time")
+        assert abs(got - truth) <= 2 + 3 * error
+    session.close()
+
+
+@check
+def two_sessions_in_a_row_and_busy(context):
+    """The resident agent serves again; a second session meanwhile is refused."""
+    jvm = context.jvm("Known", "shares")
+    for _ in range(2):
+        session = Session(jvm, context.library)
+        assert session.failure is None
+        refused = Session(jvm, context.library)
+        assert refused.failure and refused.failure[0] == "busy", refused.failure
+        refused.close()
+        session.run(1)
+        balanced(session.stop())
+        session.close()
+        wait_until_gone(jvm.pid)
+
+
+@check
+def later_copy_hands_over(context):
+    """Another file with the same agent finds the resident one, which answers for it."""
+    jvm = context.jvm("Known", "shares")
+    first = Session(jvm, context.library)
+    assert first.load_result == 0 and first.hello[36:40] == b"\0\0\0\0"
+    first.run(0.5)
+    first.stop()
+    first.close()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        copy = shutil.copy(context.library, f"{folder}/another.so")
+        second = Session(jvm, copy)
+    assert second.failure is None and second.hello[36:40] == b"\1\0\0\0"
+    assert second.load_result == 110, second.load_result
+    second.run(1)
+    balanced(second.stop())
+    second.close()
+    with open(f"/proc/{jvm.pid}/maps") as maps:
+        print(f"  the other copy is {'still' if 'another.so' in maps.read() else 'not'} mapped")
+
+
+@check
+def hang_up_stops_it(context):
+    """A sidecar that dies ends the sampling at once; the region lingers, then goes."""
+    jvm = context.jvm("Known", "shares")
+    session = Session(jvm, context.library, linger_s=1)
+    session.run(0.5)
+    session.channel.close()
+    for _ in range(100):
+        region = session.region()
+        if region.state == 3:
+            break
+        time.sleep(0.01)
+    assert (region.state, region.stop_reason) == (3, 3), (region.state, region.stop_reason)
+    balanced(region)
+    with open(f"/proc/{jvm.pid}/maps") as maps:
+        assert "memfd:jprof-test" in maps.read(), "the region did not linger"
+    wait_until_gone(jvm.pid)
+    with open(f"/proc/{jvm.pid}/maps") as maps:
+        assert "memfd:jprof-test" not in maps.read(), "the region is still mapped"
+
+
+@check
+def deadline_stops_it(context):
+    jvm = context.jvm("Known", "shares")
+    session = Session(jvm, context.library, duration_s=0.7)
+    session.run(5)
+    region = session.stopped()
+    assert session.reason == "deadline"
+    balanced(region)
+    session.close()
+    wait_until_gone(jvm.pid)
+
+
+@check
+def killed_jvm_leaves_the_region(context):
+    """After SIGKILL everything committed is readable; at most the signals in flight are missing."""
+    jvm = context.jvm("Known", "threads")
+    session = Session(jvm, context.library, interval_ms=2)
+    session.run_until(50, 30)
+    jvm.kill()
+    region = session.region()
+    session.recording.drain(region)
+    counters = region.counters
+    ended = sum(counters[name] for name in OUTCOMES)
+    assert 0 <= counters["entered"] - ended <= 32, counters
+    samples = len(session.recording.samples)
+    assert ended > 20 and counters["stack"] + counters["error"] <= samples <= region.ring_head, (samples, counters)
+    session.close()
+
+
+@check
+def names_survive_class_churn(context):
+    """K7 in seconds: classes come and go under the sampler; no crash and no wrong name."""
+    jvm = context.jvm("Churn")
+    session = Session(jvm, context.library, interval_ms=1)
+    session.run(context.seconds)
+    region = session.stop()
+    balanced(region)
+    # Generated classes are named Made<n>; their method work<n> calls nothing of another number.
+    wrong, seen = [], set()
+    for _, stack in session.recording.samples:
+        for _, text in stack:
+            if text.startswith("Made"):
+                holder, method = text.split(".")
+                seen.add(holder)
+                if holder[4:] != method[4:]:
+                    wrong.append(text)
+    print(f"  {len(seen)} generated classes seen in {len(session.recording.samples)} samples")
+    assert not wrong and len(seen) >= 10, (wrong[:5], len(seen))
+    session.close()
+    assert jvm.process.poll() is None
+
+
+@check
+def deep_stacks_are_marked(context):
+    jvm = context.jvm("Known", "deep")
+    session = Session(jvm, context.library, depth=256)
+    session.run(2)
+    region = session.stop()
+    balanced(region)
+    assert region.counters["truncated"] > 0 and max(len(s) for _, s in session.recording.samples) == 256
+    session.close()
+    session = Session(jvm, context.library)
+    session.run(2)
+    balanced(session.stop())
+    deepest = max((stack for _, stack in session.recording.samples), key=len)
+    assert len([1 for _, text in deepest if text == "Known.recurse"]) == 1001, len(deepest)
+    session.close()
+
+
+@check
+def flips_generations_when_small(context):
+    """A region of 512 KiB holds what a big one does, by flipping; nothing is lost in between."""
+    jvm = context.jvm("Known", "spread")
+    session = Session(jvm, context.library, interval_ms=1, region_bytes=512 * 1024)
+    session.run_until(300, 60)
+    region = session.stop()
+    balanced(region)
+    depths = {sum(text == "Known.recurse" for _, text in stack) for _, stack in session.recording.samples}
+    print(f"  {region.counters['flips']} flips, {len(depths)} depths, {region.counters['truncated']} stacks cut")
+    assert region.ring_head == len(session.recording.samples)
+    assert region.counters["flips"] >= 2 and region.counters["stack_full"] == 0 and len(depths) > 50, region.counters
+    session.close()
+
+
+@check
+def foreign_handler_is_respected(context):
+    """Whoever has SIGPROF keeps it."""
+    jvm = context.jvm("Known", "shares")
+    first = Session(jvm, context.library, signal_number=0)
+    # While our own session runs the signal is ours; another one on another number may not start either.
+    second = Session(jvm, context.library, signal_number=signal.SIGUSR1)
+    assert second.failure and second.failure[0] == "busy"
+    os.kill(jvm.pid, signal.SIGPROF)
+    first.run(0.5)
+    region = first.stop()
+    balanced(region)
+    assert region.counters["foreign"] == 1, region.counters
+    first.close()
+    second.close()
+    # SIGTERM is handled by the JVM: asked for that number, the agent refuses and says by whom.
+    taken = Session(jvm, context.library, signal_number=signal.SIGTERM)
+    assert taken.failure and taken.failure[0] == "signal_taken" and "JVM" in taken.failure[2], taken.failure
+    taken.close()
+    wait_until_gone(jvm.pid)
+
+
+def part(name):
+    root = os.path.dirname(os.path.abspath(__file__)) + "/../../.."
+    found = subprocess.run([f"{root}/scripts/parts", "--where", name], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        print(f"skipped: {found.stderr.strip()}")
+        sys.exit(77)
+    return found.stdout.strip() + "/run-java"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--jdk", required=True)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--classes", required=True)
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("tests", nargs="*")
+    arguments = parser.parse_args()
+    arguments.java = arguments.jdk if "/" in arguments.jdk else part(arguments.jdk)
+    context = Context(arguments)
+    failed = 0
+    for function in CHECKS:
+        if arguments.tests and function.__name__ not in arguments.tests:
+            continue
+        began = time.monotonic()
+        try:
+            print(function.__name__, flush=True)
+            function(context)
+            print(f"  ok ({time.monotonic() - began:.1f} s)", flush=True)
+        except (AssertionError, OSError, KeyError) as error:
+            failed += 1
+            print(f"  FAILED: {type(error).__name__}: {error}", flush=True)
+        finally:
+            context.end()
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
