@@ -16,6 +16,8 @@ import re
 import sys
 from pathlib import Path
 
+import shrink
+
 IMPORT = re.compile(r"^import \{ ([^}]*) \} from '\./([\w]+\.js)';$", re.M)
 TOP_LEVEL = re.compile(r"^(?:export )?(?:async )?(?:function|class|const|let) ([A-Za-z_$][\w$]*)", re.M)
 
@@ -52,23 +54,16 @@ def check_names(modules):
                     fail(f"{name} imports {item}, which {needed} does not export")
 
 
-def shorten(text):
-    """Drops comment lines, indentation and blank lines: safe because no module has text that spans lines."""
-    if "`" in re.sub(r"`[^`\n]*`", "", text):
-        fail("a template text spans lines")
-    lines = (line.strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
 def bundle_script(source_dir):
     modules = []
     in_order(source_dir, "main.js", set(), modules)
     check_names(modules)
-    parts = [shorten(IMPORT.sub("", text)) for _, text in modules]
+    parts = [IMPORT.sub("", text) for _, text in modules]
     body = re.sub(r"^export ", "", "\n".join(parts), flags=re.M)
     if re.search(r"^(import|export)\b", body, re.M):
         fail("an import or export has another form than bundle.py knows")
-    script = "(() => {\n'use strict';\n" + body + "\n})();\n"
+    body = "(() => {\n'use strict';\n" + body + "\n})();\n"
+    script = shrink.shrink(body, source_dir, source_dir.parent / "reserved_names.txt") + "\n"
     if "</" in script or "<!--" in script or "<script" in script:
         fail("the script holds what would end or nest it in HTML")
     return script

@@ -13,7 +13,7 @@ import { bindKeys } from './keys.js';
 import { startOf } from './layout.js';
 import { outermostPlaces } from './merged.js';
 import { clip, hashText, visible } from './names.js';
-import { formatCount, formatShare, formatWeight, plural } from './numbers.js';
+import { formatCount, formatSeconds, formatShare, formatWeight, plural } from './numbers.js';
 import { Outline } from './outline.js';
 import { Pipeline } from './pipeline.js';
 import { TreeView } from './rows.js';
@@ -241,7 +241,7 @@ export class App extends Commands {
     const { meta } = this;
     const facts = [];
     if (meta.event) facts.push(meta.event + (meta.interval ? ' every ' + meta.interval : ''));
-    if (meta.duration) facts.push(meta.duration);
+    if (meta.durationS) facts.push(formatSeconds(meta.durationS));
     const all = this.result.measures.map((measure) => formatCount(measure.samplesOf(0))).join(' and ');
     const samples = this.shown.samplesOf(0);
     const weight = formatWeight(this.shown.total[0], this.unit);

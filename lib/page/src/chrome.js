@@ -10,7 +10,7 @@ import { formatCount, formatShare } from './numbers.js';
 import { STATES } from './strip.js';
 
 const TABS = [['graph', 'Graph'], ['callers', 'Callers'], ['sandwich', 'Sandwich'], ['table', 'Table'], ['tree', 'Tree']];
-const VERB_WORDS = { keep: 'only stacks with', drop: 'without stacks with', start: 'starting at', hide: 'hidden', mine: 'mine' };
+const VERB_WORDS = new Map([['keep', 'only stacks with'], ['drop', 'without stacks with'], ['start', 'starting at'], ['hide', 'hidden'], ['mine', 'mine']]);
 
 export class Chrome {
   constructor(app) {
@@ -111,7 +111,7 @@ export class Chrome {
     const chips = state.chips.map((chip, i) => {
       const told = result.chips.find((entry) => entry.chip === chip);
       const what = chip.text[0] === '=' ? chip.text.slice(1) : chip.text;
-      const text = `${VERB_WORDS[chip.verb]} ${visible(clip(what, 60))}`;
+      const text = `${VERB_WORDS.get(chip.verb)} ${visible(clip(what, 60))}`;
       const effect = told ? `${formatShare(told.gone, told.whole)} hidden` : '';
       return h('span', { class: 'chip' }, h('bdi', null, text), effect ? h('small', null, ' ' + effect) : null, button(`Remove filter: ${text}`, () => app.update({ chips: state.chips.filter((_, k) => k !== i) }), { class: 'plain' }, '×'));
     });

@@ -62,7 +62,7 @@ export class Details {
 
   amount(weight, samples) {
     const { app } = this;
-    const inUnit = formatWeight(weight, app.unit);
+    const inUnit = weight && formatWeight(weight, app.unit);
     return `${formatShare(weight, app.shown.total[0])} · ${plural(samples, 'sample')}${inUnit ? ' · ' + inUnit : ''}`;
   }
 

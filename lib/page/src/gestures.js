@@ -11,6 +11,12 @@ function local(view, event) {
 }
 
 function bindWheel(view) {
+  let timer = 0;
+  // A wheel has no end: its last turn is the one after which none came.
+  const settle = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => view.listener.settled(view), 150);
+  };
   view.element.addEventListener(
     'wheel',
     (event) => {
@@ -19,9 +25,11 @@ function bindWheel(view) {
         event.preventDefault();
         const step = Math.max(-200, Math.min(200, event.deltaY * unit));
         view.zoomAt(local(view, event).x, Math.exp(step * (event.deltaMode === 0 && Math.abs(step) < 40 ? 0.01 : 0.004)));
+        settle();
       } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();
         view.pan((event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX) * unit);
+        settle();
       }
     },
     { passive: false },

@@ -38,7 +38,9 @@ export class Layout {
     return this.rows[depth];
   }
 
+  // Rows below 0 are not shown: a sandwich leaves out the root, and the method above its callers.
   addBox(depth, node, left, right) {
+    if (depth < 0) return;
     const row = this.row(depth);
     row.node.push(node);
     row.left.push(left);
@@ -47,6 +49,7 @@ export class Layout {
   }
 
   addToRun(depth, node, left, right, frames, value) {
+    if (depth < 0) return;
     const row = this.row(depth);
     const last = row.node.length - 1;
     const run = last >= 0 && left - row.right[last] < 1 ? row.run[last] : null;
@@ -71,7 +74,7 @@ function childrenOf(tree, node, total, order) {
   return children;
 }
 
-// options: { total, from, to (the window in units of weight), width (pixels), order, rootRow (0 or -1), maxRows }
+// options: { total, from, to (the window in units of weight), width (pixels), order, rootRow (0, or below to leave rows out) }
 export function layoutBoxes(tree, options) {
   const { total, from, to, width, order, rootRow } = options;
   const layout = new Layout();

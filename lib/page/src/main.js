@@ -37,8 +37,7 @@ async function start() {
     for (const block of blocks.slice(0, 2)) captures.push(await readCapture(block.textContent, pacer));
     await pacer.breathe();
     progress.remove();
-    const app = new App(shadow, captures);
-    host.app = app;
+    new App(shadow, captures);
     requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')));
   } catch (error) {
     // What the light tree holds (facts and the top methods) shows through the slot.

@@ -6,6 +6,7 @@ import { h } from './dom.js';
 import { clip, visible } from './names.js';
 
 const MAX_SIBLINGS = 40;
+const MAX_LEVELS = 200;
 
 export class Outline {
   constructor(app) {
@@ -30,43 +31,39 @@ export class Outline {
     const { tree, total } = model;
     const cursor = view.cursor;
     const path = cursor > 0 ? tree.pathOf(cursor) : [];
-    const items = [];
-    let parent = 0;
-    for (let level = 0; level <= path.length; level++) {
+    // The items of a level: siblings up to the chosen one, then its branch, then the rest.
+    const before = [];
+    const after = [];
+    let parent = path.length > MAX_LEVELS ? path[path.length - MAX_LEVELS - 1] : 0;
+    for (let level = Math.max(0, path.length - MAX_LEVELS); level <= path.length; level++) {
       const children = this.childrenOf(tree, total, parent);
       const chosen = path[level];
       const shown = children.slice(0, MAX_SIBLINGS);
       if (chosen !== undefined && !shown.includes(chosen)) shown.push(chosen);
-      // Items of one level, in tree order: siblings before the chosen one, then its branch, then the rest.
-      items.push({ level, children, shown, chosen });
+      const items = shown.map((node) => this.item(view, node, level, children, node === chosen));
+      const split = chosen === undefined ? items.length : shown.indexOf(chosen) + 1;
+      before.push(...items.slice(0, split));
+      after.unshift(...items.slice(split));
       if (chosen === undefined) break;
       parent = chosen;
     }
-    this.element.replaceChildren(...this.flatten(view, items, 0));
+    this.element.replaceChildren(...before, ...after);
     if (cursor > 0) this.element.setAttribute('aria-activedescendant', 'o' + cursor);
     else this.element.removeAttribute('aria-activedescendant');
   }
 
-  flatten(view, items, at) {
+  item(view, node, level, siblings, isOpen) {
     const { tree } = view.model;
-    const { level, children, shown, chosen } = items[at];
-    const elements = [];
-    for (const node of shown) {
-      elements.push(
-        h('div', {
-          role: 'treeitem',
-          id: 'o' + node,
-          'aria-level': level + 1,
-          'aria-posinset': children.indexOf(node) + 1,
-          'aria-setsize': children.length,
-          'aria-expanded': tree.first(node) < 0 ? null : String(node === chosen),
-          'aria-selected': String(node === view.cursor),
-          'aria-label': this.app.describe(tree, view.model, node),
-        }),
-      );
-      if (node === chosen && at + 1 < items.length) elements.push(...this.flatten(view, items, at + 1));
-    }
-    return elements;
+    return h('div', {
+      role: 'treeitem',
+      id: 'o' + node,
+      'aria-level': level + 1,
+      'aria-posinset': siblings.indexOf(node) + 1,
+      'aria-setsize': siblings.length,
+      'aria-expanded': tree.first(node) < 0 ? null : String(isOpen),
+      'aria-selected': String(node === view.cursor),
+      'aria-label': this.app.describe(tree, view.model, node),
+    });
   }
 
   say(text) {

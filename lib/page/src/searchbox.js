@@ -62,6 +62,7 @@ export class SearchBox {
     this.waiting = false;
     const query = parseQuery(text);
     this.element.classList.toggle('bad', Boolean(query && query.error));
+    this.element.classList.toggle('some', Boolean(query));
     if (query && query.error) {
       // The last result stays.
       this.result.textContent = query.error;

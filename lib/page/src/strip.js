@@ -99,7 +99,7 @@ export class Strip {
   }
 
   key(event) {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const step = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
     if (!step || !this.available) return;
     event.preventDefault();
     event.stopPropagation();

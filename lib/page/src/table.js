@@ -166,7 +166,7 @@ export class TableView {
     const cell = (kind, part) => {
       const bar = h('i', { class: 'bar' });
       bar.style.width = (100 * part) / (whole || 1) + '%';
-      const weight = formatWeight(part, unit);
+      const weight = part && formatWeight(part, unit);
       return h('div', { role: 'cell', class: 'cell ' + kind }, bar, h('span', null, formatShare(part, whole)), weight ? h('small', null, weight) : null);
     };
     return [cell('self', this.last.self[n]), cell('total', this.last.total[n]), h('div', { role: 'cell', class: 'cell samples' }, formatCount(this.last.samplesOf(n)))];

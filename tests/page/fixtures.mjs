@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Captures with known numbers, made into pages by the real `jprof convert` and `jprof diff`.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+export const jprof = join(process.env.JPROF_BUILD_DIR || join(root, 'build/dev'), 'bin/jprof');
+export const directory = mkdtempSync(join(tmpdir(), 'jprof-page-'));
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+
+let made = 0;
+
+export function pageOf(text, { title, name } = {}) {
+  const base = join(directory, name || 'f' + made++);
+  writeFileSync(base + '.in', text);
+  const args = ['convert', base + '.in', '-o', base + '.html'];
+  execFileSync(jprof, title === undefined ? args : [...args, '--title', title]);
+  return base + '.html';
+}
+
+export function edited(file, change) {
+  const copy = join(directory, 'e' + made++ + '.html');
+  writeFileSync(copy, change(readFileSync(file, 'utf8')));
+  return copy;
+}
+
+export function diffPage(base, changed, flags = []) {
+  const names = [base, changed].map((text) => {
+    const file = join(directory, 'd' + made++ + '.in');
+    writeFileSync(file, text);
+    return file;
+  });
+  const out = join(directory, 'd' + made++ + '.html');
+  execFileSync(jprof, ['diff', ...flags, ...names, '-o', out]);
+  return out;
+}
+
+// T2: 110 samples, 11 stacks, every number in the tests follows from this.
+export const T2 = `java.lang.Thread.run;com.acme.Main.main;com.acme.pay.OrderService.place;com.acme.db.Pool.get 30
+java.lang.Thread.run;com.acme.Main.main;com.acme.pay.OrderService.place;com.acme.db.Pool.get;jdk.internal.misc.Unsafe.park 10
+java.lang.Thread.run;com.acme.Main.main;com.acme.pay.OrderService.place 20
+java.lang.Thread.run;com.acme.Main.main;com.acme.pay.Refund.make;com.acme.db.Pool.get 15
+java.lang.Thread.run;com.acme.Main.main;com.acme.util.Json.write_[i] 12
+java.lang.Thread.run;com.acme.Main.main;com.acme.util.Json.write_[i];java.lang.StringBuilder.append_[j] 8
+java.lang.Thread.run;com.acme.Worker.loop;com.acme.Worker.loop;com.acme.Worker.loop 5
+java.lang.Thread.run;com.acme.Worker.loop;com.acme.Foo$$Lambda/0x0000000801.run 3
+java.lang.Thread.run;com.acme.Worker.loop;com.acme.Foo$$Lambda/0x0000000802.run 2
+start_thread;GCTaskThread::run;G1ParEvacuate 4
+start_thread;sys_read_[k] 1
+`;
+
+// A generator of numbers that is the same in every run.
+export function randomNumbers(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 4294967296;
+  };
+}
+
+// Timed samples as perf script prints them: [{ time (s), thread, tid, stack (root first) }].
+export function perfText(samples) {
+  return samples
+    .map(({ time, thread, tid, stack }) => {
+      const frames = stack.slice().reverse().map((name, i) => `\t${(0x7f000000 + i).toString(16)} ${name}+0x1 (/tmp/perf-1.map)\n`);
+      return `${thread} 1/${tid} [000] ${(100 + time).toFixed(6)}:   10000000 cpu-clock:u: \n${frames.join('')}\n`;
+    })
+    .join('');
+}
+
+// T3: ten seconds, two threads at 100 Hz each. Thread `alpha` (tid 11) runs a.steady, and a.spike from
+// second 4 to 6; thread `beta` (tid 12) runs b.work all the time. 2 000 samples: 800 steady, 200 spike,
+// 1 000 work.
+export function timedSamples() {
+  const samples = [];
+  for (let i = 0; i < 1000; i++) {
+    const time = i / 100;
+    samples.push({ time, thread: 'alpha', tid: 11, stack: ['main.run', time >= 4 && time < 6 ? 'a.spike' : 'a.steady'] });
+    samples.push({ time: time + 0.001, thread: 'beta', tid: 12, stack: ['main.run', 'b.work'] });
+  }
+  return samples;
+}
+
+export const T3 = () => perfText(timedSamples());
+
+// P1 and P2: distinct stacks over a graph of methods with 12 callees each, heavy-tailed counts, depth
+// 20 to 60 (mean 41).
+export function bigProfile(stacks, methods, seed) {
+  const random = randomNumbers(seed);
+  const names = Array.from({ length: methods }, (_, i) => `com.acme.${'abcdefghij'[i % 10]}${i % 97}.${['Order', 'Pool', 'Cache', 'Json', 'Http', 'Row'][i % 6]}${i % 811}.${['get', 'put', 'run', 'apply', 'handle', 'write'][i % 6]}${i}`);
+  const callees = Array.from({ length: methods }, () => Array.from({ length: 12 }, () => Math.floor(random() ** 2 * methods)));
+  const lines = new Map();
+  let prefix = [];
+  while (lines.size < stacks) {
+    const depth = 20 + Math.floor((random() + random() + random() + random()) * 10.5);
+    const keep = Math.min(prefix.length, Math.floor(depth * (0.55 + 0.45 * random())));
+    const path = prefix.slice(0, keep);
+    let at = path.length ? path[path.length - 1] : Math.floor(random() * 8);
+    if (!path.length) path.push(at);
+    while (path.length < depth) {
+      at = callees[at][Math.floor(random() ** 1.7 * 12)];
+      path.push(at);
+    }
+    prefix = random() < 0.02 ? [] : path;
+    const line = path.map((m) => names[m]).join(';');
+    lines.set(line, (lines.get(line) || 0) + 1 + Math.floor(1 / (random() + 0.001) ** 0.8));
+  }
+  return lines;
+}

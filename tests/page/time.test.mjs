@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Times, threads and states.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { closeBrowser, settle, withPage } from './browser.mjs';
+import { T2, T3, pageOf } from './fixtures.mjs';
+import { details, fragment, press, samplesShown, search, tableRows } from './steps.mjs';
+
+after(closeBrowser);
+const t3 = pageOf(T3());
+
+async function drag(page, from, to, key) {
+  const box = await page.locator('.strip canvas').boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * from, y);
+  if (key) await page.keyboard.down(key);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * to, y, { steps: 6 });
+  await page.mouse.up();
+  if (key) await page.keyboard.up(key);
+  await settle(page);
+}
+
+test('B31: a dragged range re-merges every view and total; Esc clears; keys move and resize', async () => {
+  await withPage(t3, { hash: '#v=table' }, async (page) => {
+    assert.equal((await tableRows(page))[0][3], 'b.work');
+    assert.match(await samplesShown(page), /2,000 samples/);
+    await drag(page, 0.42, 0.58);
+    const [from, to] = fragment(page).get('t').split('-').map(Number);
+    assert.ok(Math.abs(from - 4200) <= 12 && Math.abs(to - 5800) <= 12, `${from}-${to}`);
+    const rows = await tableRows(page);
+    assert.deepEqual(rows.map((row) => row[3]).sort(), ['a.spike', 'alpha', 'b.work', 'beta', 'main.run']);
+    const spike = rows.find((row) => row[3] === 'a.spike');
+    assert.match(spike[0], /^(49\.[0-9]|50\.[0-9]) % 1\.[56]/);
+    await press(page, '1');
+    assert.match(await page.locator('.chips').innerText(), /time range/);
+    await press(page, 'Escape');
+    assert.match(await samplesShown(page), /2,000 samples/);
+    await page.locator('.strip').focus();
+    await press(page, 'ArrowRight');
+    const moved = fragment(page).get('t');
+    assert.ok(moved);
+    await press(page, 'Shift+ArrowRight');
+    const resized = fragment(page).get('t');
+    assert.equal(resized.split('-')[0], moved.split('-')[0]);
+    assert.ok(Number(resized.split('-')[1]) > Number(moved.split('-')[1]));
+    assert.match(await page.locator('.strip-label').innerText(), /\+0\.10 s – \+1\.20 s/);
+  });
+});
+
+test('B30: the strip draws samples of a cell as their number says', async () => {
+  // A hundred samples in the first second, ten in each of the next nine.
+  const { perfText } = await import('./fixtures.mjs');
+  const samples = [];
+  for (let i = 0; i < 100; i++) samples.push({ time: i / 100, thread: 'm', tid: 1, stack: ['a'] });
+  for (let i = 0; i < 90; i++) samples.push({ time: 1 + i / 10, thread: 'm', tid: 1, stack: ['a'] });
+  await withPage(pageOf(perfText(samples)), {}, async (page) => {
+    const heights = await page.evaluate(() => {
+      const canvas = document.querySelector('#jprof').shadowRoot.querySelector('.strip canvas');
+      const context = canvas.getContext('2d');
+      const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
+      const columns = [];
+      for (let x = 0; x < width; x++) {
+        let filled = 0;
+        for (let y = 0; y < height; y++) if (data[(y * width + x) * 4] < 180) filled++;
+        columns.push(filled);
+      }
+      return columns;
+    });
+    const mean = (from, to) => heights.slice(from, to).reduce((a, b) => a + b, 0) / (to - from);
+    const w = heights.length;
+    const ratio = mean(Math.floor(w * 0.02), Math.floor(w * 0.09)) / mean(Math.floor(w * 0.2), Math.floor(w * 0.9));
+    assert.ok(ratio > 6 && ratio < 15, `ratio ${ratio}`);
+  });
+});
+
+test('B32: a second range by Shift and drag compares the two', async () => {
+  await withPage(t3, { hash: '#v=table' }, async (page) => {
+    await drag(page, 0.41, 0.59);
+    await drag(page, 0.05, 0.35, 'Shift');
+    assert.ok(fragment(page).get('tb'));
+    const rows = await tableRows(page);
+    const spike = rows.find((row) => row[4] === 'a.spike');
+    assert.match(spike[0], /^\+(49|50)\.\d+ changed new/);
+    const steady = rows.find((row) => row[4] === 'a.steady');
+    assert.match(steady[0], /^−(49|50)\.\d+ changed gone/);
+    const work = rows.find((row) => row[4] === 'b.work');
+    assert.doesNotMatch(work[0], /changed/);
+  });
+});
+
+test('B33: threads filter, group, only and none; their weights add up', async () => {
+  await withPage(t3, {}, async (page) => {
+    await press(page, 't');
+    const list = page.locator('.threads .table-row');
+    assert.equal(await list.count(), 2);
+    assert.match(await list.nth(0).innerText(), /50\.0 %/);
+    await page.getByRole('button', { name: 'Only alpha' }).click();
+    await settle(page);
+    assert.match(await samplesShown(page), /1,000 samples/);
+    assert.match(await page.locator('.chips').innerText(), /1 thread name/);
+    await search(page, 'b.work');
+    assert.match(await page.locator('.found').innerText(), /nothing found/);
+    await page.getByRole('button', { name: 'None' }).click();
+    await settle(page);
+    assert.match(await samplesShown(page), /no samples match the filters/);
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await settle(page);
+    assert.match(await samplesShown(page), /2,000 samples/);
+  });
+});
+
+test('B33: 300 threads scroll, filter by name and group by pattern; split makes one root each', async () => {
+  const { perfText } = await import('./fixtures.mjs');
+  const samples = [];
+  for (let i = 0; i < 3000; i++) samples.push({ time: i / 300, thread: `pool-${(i % 3) + 1}-thread-${(i % 300) + 1}`, tid: 100 + (i % 300), stack: ['run', 'work'] });
+  await withPage(pageOf(perfText(samples)), {}, async (page) => {
+    await press(page, 't');
+    const rows = page.locator('.threads .table-row');
+    assert.ok((await rows.count()) < 60);
+    await page.locator('.threads').evaluate((list) => (list.scrollTop = 1e6));
+    await settle(page);
+    assert.ok((await rows.count()) > 5);
+    await page.getByLabel('Filter threads').fill('thread-299');
+    await settle(page);
+    assert.equal(await rows.count(), 1);
+    await page.getByLabel('Filter threads').fill('');
+    await page.getByLabel('group by pattern').check();
+    await settle(page);
+    assert.equal(await rows.count(), 1);
+    assert.match(await rows.first().innerText(), /pool-#-thread-#\s+300 threads/);
+    await page.getByLabel('split in graph').check();
+    await settle(page);
+    assert.match(fragment(page).get('x'), /p/);
+    await press(page, 'Escape');
+    await page.locator('.flame').first().click({ position: { x: 5, y: 30 } });
+    await settle(page);
+    assert.match(await details(page), /thread here 0\.33 % · 10 samples/);
+  });
+});
+
+test('B34: a capture without times hides strip and threads and says why', async () => {
+  await withPage(pageOf(T2), {}, async (page) => {
+    assert.equal(await page.locator('.strip').isVisible(), false);
+    await press(page, 't');
+    assert.match(await page.locator('.panel').innerText(), /no times and threads per sample/);
+  });
+});
