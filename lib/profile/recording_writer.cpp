@@ -196,7 +196,9 @@ RecordingWriter::RecordingWriter(ByteSink sink, const ProfileInfo& info,
   State& s = *state_;
   s.sink = std::move(sink);
   s.options = options;
-  s.columns = {.has_times = info.has_times, .weight_is_time = info.unit == Unit::kNanoseconds};
+  s.columns = {.has_times = info.has_times,
+               .weight_is_time = info.unit == Unit::kNanoseconds,
+               .time_step = time_step_for(info.interval)};
   s.failure = s.write(encode_file_header());
   if (s.failure) {
     s.failure = s.write_chunk(ChunkKind::kInfo, encode_info(info));

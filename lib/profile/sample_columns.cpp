@@ -28,14 +28,10 @@ std::uint64_t id_of(StackId id) {
   return static_cast<std::uint64_t>(id);
 }
 
-std::int64_t steps(nanoseconds time) {
-  return time / kTimeStep;
-}
-
-// What a time is predicted to lie after the one before it.
-std::int64_t predicted_steps(std::uint64_t weight, bool by_weight) {
+// What a time is predicted to lie after the one before it, in steps.
+std::int64_t predicted_steps(std::uint64_t weight, bool by_weight, nanoseconds step) {
   constexpr std::uint64_t kMostNanos = std::uint64_t{1} << 62;
-  return by_weight ? steps(nanoseconds(static_cast<std::int64_t>(std::min(weight, kMostNanos))))
+  return by_weight ? nanoseconds(static_cast<std::int64_t>(std::min(weight, kMostNanos))) / step
                    : 0;
 }
 
@@ -89,41 +85,21 @@ std::uint64_t weight_unit(std::span<const Sample> samples) {
   return unit == 0 ? 1 : unit;
 }
 
-std::string encode_times(std::span<const Sample> samples, nanoseconds base, bool by_weight) {
+std::string encode_times(std::span<const Sample> samples, nanoseconds base,
+                         const SampleColumnOptions& options) {
   ByteWriter out;
   std::int64_t before = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const std::int64_t time = steps(samples[i].time - base);
+    const std::int64_t time = (samples[i].time - base) / options.time_step;
+    std::int64_t expected = 0;
     if (i > 0 && samples[i].thread == samples[i - 1].thread) {
-      const std::int64_t expected =
-          wrapping_add(before, predicted_steps(samples[i].weight, by_weight));
-      out.zigzag(wrapping_sub(time, expected));
-    } else {
-      out.zigzag(time);
+      expected = wrapping_add(
+          before, predicted_steps(samples[i].weight, options.weight_is_time, options.time_step));
     }
+    out.zigzag(wrapping_sub(time, expected));
     before = time;
   }
   return out.take();
-}
-
-bool decode_times(std::string_view bytes, nanoseconds base, bool by_weight,
-                  std::span<Sample> samples) {
-  ByteReader in(bytes);
-  std::int64_t before = 0;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    std::int64_t time = in.zigzag();
-    if (i > 0 && samples[i].thread == samples[i - 1].thread) {
-      time =
-          wrapping_add(time, wrapping_add(before, predicted_steps(samples[i].weight, by_weight)));
-    }
-    before = time;
-    constexpr std::int64_t kMostSteps = (std::int64_t{1} << 62) / kTimeStep.count();
-    if (time > kMostSteps || time < -kMostSteps) {
-      return false;
-    }
-    samples[i].time = nanoseconds(wrapping_add(base.count(), time * kTimeStep.count()));
-  }
-  return in.ok() && in.at_end();
 }
 
 struct Head {
@@ -131,7 +107,27 @@ struct Head {
   nanoseconds base{0};
   std::uint64_t unit = 1;
   bool by_weight = false;
+  nanoseconds step{0};
 };
+
+bool decode_times(std::string_view bytes, const Head& head, std::span<Sample> samples) {
+  ByteReader in(bytes);
+  const std::int64_t most_steps = (std::int64_t{1} << 62) / head.step.count();
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    std::int64_t time = in.zigzag();
+    if (i > 0 && samples[i].thread == samples[i - 1].thread) {
+      const std::int64_t step = predicted_steps(samples[i].weight, head.by_weight, head.step);
+      time = wrapping_add(time, wrapping_add(before, step));
+    }
+    before = time;
+    if (time > most_steps || time < -most_steps) {
+      return false;
+    }
+    samples[i].time = nanoseconds(wrapping_add(head.base.count(), time * head.step.count()));
+  }
+  return in.ok() && in.at_end();
+}
 
 struct Columns {
   Head head;
@@ -155,7 +151,10 @@ bool split_columns(std::string_view bytes, Columns& out) {
   out.head.base = nanoseconds(head.zigzag());
   out.head.unit = head.varint();
   out.head.by_weight = (head.varint() & kPredictByWeight) != 0;
-  return in.ok() && head.ok();
+  const std::uint64_t step = head.varint();
+  constexpr std::uint64_t kMostStep = 1'000'000'000;
+  out.head.step = nanoseconds(static_cast<std::int64_t>(std::min(step, kMostStep)));
+  return in.ok() && head.ok() && step > 0;
 }
 
 bool decode_stacks_and_weights(const Columns& columns, std::span<Sample> samples) {
@@ -174,18 +173,25 @@ bool decode_stacks_and_weights(const Columns& columns, std::span<Sample> samples
 
 } // namespace
 
+nanoseconds time_step_for(nanoseconds interval) {
+  return std::clamp(interval / 1000, nanoseconds(1000), nanoseconds(10'000));
+}
+
 std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options) {
   std::ranges::stable_sort(samples, {},
                            [](const Sample& s) { return std::tuple(s.thread, s.time); });
-  const nanoseconds base = samples.empty() || !options.has_times
-                               ? nanoseconds(0)
-                               : std::ranges::min(samples, {}, &Sample::time).time;
+  // On the grid of whole steps, so that a recording that is written anew keeps its times.
+  const nanoseconds first = samples.empty() || !options.has_times
+                                ? nanoseconds(0)
+                                : std::ranges::min(samples, {}, &Sample::time).time;
+  const nanoseconds base = first / options.time_step * options.time_step;
   const std::uint64_t unit = weight_unit(samples);
   ByteWriter head;
   head.varint(samples.size());
   head.zigzag(base.count());
   head.varint(unit);
   head.varint(options.weight_is_time ? kPredictByWeight : 0);
+  head.varint(static_cast<std::uint64_t>(options.time_step.count()));
   ByteWriter stacks;
   ByteWriter weights;
   for (const Sample& sample : samples) {
@@ -198,7 +204,7 @@ std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions&
             encode_runs(samples, [](const Sample& s) { return id_of(s.thread); }));
   out.field(tag_of(SampleTag::kWeights), weights.bytes());
   if (options.has_times) {
-    out.field(tag_of(SampleTag::kTimes), encode_times(samples, base, options.weight_is_time));
+    out.field(tag_of(SampleTag::kTimes), encode_times(samples, base, options));
   }
   out.field(tag_of(SampleTag::kStacks), stacks.bytes());
   out.field(tag_of(SampleTag::kStates), encode_runs(samples, [](const Sample& s) {
@@ -230,8 +236,7 @@ bool decode_samples(std::string_view bytes, std::size_t most, std::vector<Sample
               s.state = value <= kLast ? static_cast<ThreadState>(value) : ThreadState::kUnknown;
             });
   if (ok && columns.has(SampleTag::kTimes)) {
-    ok = decode_times(columns.at(SampleTag::kTimes), columns.head.base, columns.head.by_weight,
-                      block);
+    ok = decode_times(columns.at(SampleTag::kTimes), columns.head, block);
   }
   if (ok && columns.has(SampleTag::kCounts)) {
     ok = decode_runs(columns.at(SampleTag::kCounts), block,

@@ -14,12 +14,14 @@
 // a thread the next time is nearly the last one plus the weight, and stacks repeat.
 namespace jprof::profile {
 
-// Times are kept to this: far below any sampling interval, and a third of the bytes of nanoseconds.
-inline constexpr std::chrono::nanoseconds kTimeStep{1000};
+// What times are kept to: a thousandth of the sampling interval, within 1 and 10 us. Finer digits
+// are noise that no compressor removes.
+std::chrono::nanoseconds time_step_for(std::chrono::nanoseconds interval);
 
 struct SampleColumnOptions {
   bool has_times = true;
   bool weight_is_time = true; // predicts a time by the weight
+  std::chrono::nanoseconds time_step{1000};
 };
 
 // Sorts `samples` in place.

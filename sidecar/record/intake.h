@@ -31,7 +31,7 @@ class Intake {
   // writer is the sink's.
   base::Status drain(Reading reading);
   // Rereads the table of threads.
-  void update_threads() { threads_.update(); }
+  void update_threads(ThreadBook::CpuTimes cpu_times) { threads_.update(cpu_times); }
   void modules_changed() { namer_.forget_addresses(); }
   // A limit is reached: nothing more should be recorded.
   bool full() const;

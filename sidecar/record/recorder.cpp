@@ -135,7 +135,7 @@ class Session {
   }
 
   RecorderResult run() {
-    update_tables();
+    update_tables(Reading::kLive);
     while (!ended_) {
       drain_once(Reading::kLive);
       report_progress();
@@ -193,8 +193,9 @@ class Session {
     broken_ = ended_ = true;
   }
 
-  void update_tables() {
-    intake_.update_threads();
+  void update_tables(Reading reading) {
+    intake_.update_threads(reading == Reading::kFinal ? ThreadBook::CpuTimes::kWrite
+                                                      : ThreadBook::CpuTimes::kIfDue);
     if (input_.native.set_modules && input_.native.set_modules(region_.read_modules())) {
       intake_.modules_changed();
     }
@@ -204,7 +205,7 @@ class Session {
     handle(region_.refresh());
     const auto now = steady_clock::now();
     if (tables_.due(now) || reading == Reading::kFinal) {
-      update_tables();
+      update_tables(reading);
     }
     const std::uint64_t before = region_.tail();
     if (!broken_) {

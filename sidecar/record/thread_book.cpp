@@ -10,6 +10,7 @@ namespace {
 
 // A hostile agent may invent a thread for every sample; beyond this they share one.
 constexpr std::size_t kMostThreads = 200'000;
+constexpr unsigned kUpdatesPerCpuWrite = 16;
 constexpr std::uint32_t kNoIncarnation = 0xffffffffU; // of a thread known by its samples only
 
 bool has_flag(std::uint16_t flags, wire::ThreadFlag flag) {
@@ -28,7 +29,7 @@ std::chrono::nanoseconds cpu_of(const wire::ThreadSlot& slot) {
 ThreadBook::ThreadBook(const RegionReader& region, profile::RecordingWriter& writer)
     : region_(region), writer_(writer) {}
 
-void ThreadBook::learn(const RegionReader::Thread& found) {
+void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
   const wire::ThreadSlot& slot = found.slot;
   const std::string_view name(slot.name, slot.name_bytes);
   const profile::Thread thread{
@@ -44,7 +45,8 @@ void ThreadBook::learn(const RegionReader::Thread& found) {
     const auto early = threads_.find(Key{found.index, slot.tid, kNoIncarnation});
     Entry entry{.id = early != threads_.end() ? early->second.id : writer_.add_thread(thread),
                 .thread = thread,
-                .flags = slot.flags};
+                .flags = slot.flags,
+                .written_cpu = thread.cpu};
     if (early != threads_.end()) {
       writer_.set_thread(entry.id, thread);
       threads_.erase(early);
@@ -53,18 +55,20 @@ void ThreadBook::learn(const RegionReader::Thread& found) {
     return;
   }
   Entry& entry = at->second;
+  const bool renamed = entry.thread.name != thread.name || entry.thread.java_id != thread.java_id;
   entry.flags = slot.flags;
-  if (entry.thread.name != thread.name || entry.thread.java_id != thread.java_id ||
-      entry.thread.cpu != thread.cpu) {
-    entry.thread = thread;
+  entry.thread = thread;
+  if (renamed || (write_cpu && entry.written_cpu != thread.cpu)) {
+    entry.written_cpu = thread.cpu;
     writer_.set_thread(entry.id, thread);
   }
 }
 
-void ThreadBook::update() {
+void ThreadBook::update(CpuTimes cpu_times) {
+  const bool write_cpu = cpu_times == CpuTimes::kWrite || ++updates_ % kUpdatesPerCpuWrite == 0;
   for (const RegionReader::Thread& found : region_.read_threads()) {
     if (threads_.size() < kMostThreads) {
-      learn(found);
+      learn(found, write_cpu);
     }
   }
 }

@@ -18,8 +18,10 @@ class ThreadBook {
  public:
   ThreadBook(const RegionReader& region, profile::RecordingWriter& writer);
 
-  // Reads the region's table anew: names, CPU times, new threads.
-  void update();
+  // Reads the region's table anew: names, new threads, CPU times. Those change all the time, so the
+  // recording gets them rarely, and always at the end.
+  enum class CpuTimes { kIfDue, kWrite };
+  void update(CpuTimes cpu_times);
   profile::ThreadId thread_of(const wire::SampleSlot& sample);
 
   // CPU time of all threads between arming and disarming.
@@ -32,14 +34,16 @@ class ThreadBook {
     profile::ThreadId id{};
     profile::Thread thread;
     std::uint16_t flags = 0;
+    std::chrono::nanoseconds written_cpu{0};
   };
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>; // slot, tid, incarnation
 
-  void learn(const RegionReader::Thread& found);
+  void learn(const RegionReader::Thread& found, bool write_cpu);
 
   const RegionReader& region_;
   profile::RecordingWriter& writer_;
   std::map<Key, Entry> threads_;
+  unsigned updates_ = 0;
 };
 
 } // namespace jprof::record

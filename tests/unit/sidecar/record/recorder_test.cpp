@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/profile/recording_reader.h"
-#include "sidecar/record/recorder.h"
-#include "tests/support/scripted_agent.h"
+#include "tests/unit/sidecar/record/recorded.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,72 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 using jprof::testing::RegionShape;
 using jprof::testing::ScriptedAgent;
-using ::testing::HasSubstr;
-using Agent = ScriptedAgent::Session;
-
-wire::Frame java(std::uint32_t name) {
-  return wire::make_java_frame(wire::FrameKind::kC2, wire::kNoBci, name);
-}
-
-std::uint32_t java_stack(Agent& agent, const std::string& leaf) {
-  auto& region = agent.region();
-  const std::array frames{java(region.add_name("com/acme/Shop", leaf)),
-                          java(region.add_name("java/lang/Thread", "run"))};
-  return region.add_stack(frames);
-}
-
-// One recording, from a scripted agent to what the file holds.
-struct Recorded {
-  base::Result<RecorderResult> result;
-  std::string file;
-  profile::Recording read() const { return profile::read_recording(file).value(); }
-};
-
-RecorderOptions quick_options() {
-  RecorderOptions options;
-  options.region_bytes = 1U << 20;
-  options.duration = 20s; // scripts end it sooner
-  options.drain_period = 20ms;
-  options.start_timeout = 2000ms;
-  options.stop_timeout = 300ms;
-  return options;
-}
-
-Recorded run(ScriptedAgent& agent, const RecorderOptions& options = quick_options(),
-             RecorderInput input = {}) {
-  Recorded out;
-  input.socket = agent.sidecar_socket();
-  if (!input.sink) {
-    input.sink = [&out](std::string_view bytes) -> base::Status {
-      out.file += bytes;
-      return {};
-    };
-  }
-  if (!input.native.namer) {
-    input.native.namer = [](std::uint64_t address, std::uint64_t) {
-      return NativeName{"native_" + std::to_string(address), "/lib/x.so", "", false};
-    };
-  }
-  out.result = record(input, options);
-  return out;
-}
-
-std::string stack_text(const profile::Profile& profile, profile::StackId id) {
-  std::string text;
-  for (const profile::FrameId frame : profile.stack(id)) {
-    text += text.empty() ? "" : ";";
-    text += profile.string(profile.frame(frame).name);
-  }
-  return text;
-}
-
-std::map<std::string, std::uint64_t> samples_by_stack(const profile::Profile& profile) {
-  std::map<std::string, std::uint64_t> out;
-  for (const profile::Sample& sample : profile.samples()) {
-    out[stack_text(profile, sample.stack)] += sample.count;
-  }
-  return out;
-}
 
 TEST(Recorder, WritesWhatTheAgentSampled) {
   ScriptedAgent agent([](Agent& a) {
@@ -230,29 +162,6 @@ TEST(Recorder, NeverGivesAnOldGenerationsNameToANewStack) {
   }
 }
 
-TEST(Recorder, SalvagesAJvmThatDies) {
-  ScriptedAgent agent([](Agent& a) {
-    const std::uint32_t stack = java_stack(a, "doomed");
-    a.send_started();
-    a.region().add_sample({.time_ns = 1, .stack = stack});
-    a.region().leave_slot_open({.time_ns = 2, .stack = stack}); // killed inside its handler
-    a.region().add_sample({.time_ns = 3, .stack = stack});
-  });
-
-  const Recorded recorded = run(agent);
-
-  ASSERT_TRUE(recorded.result);
-  EXPECT_EQ(recorded.result->samples, 2U);
-  EXPECT_EQ(recorded.result->in_flight, 1U);
-  EXPECT_TRUE(recorded.result->accounted);
-  EXPECT_TRUE(recorded.result->jvm_gone);
-  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("JVM ended"));
-  const profile::Recording file = recorded.read();
-  EXPECT_TRUE(file.health.complete);
-  EXPECT_TRUE(file.profile.info().partial);
-  EXPECT_EQ(file.profile.info().losses.back().reason, "in flight at the end");
-}
-
 TEST(Recorder, WaitsForASlowHandlerInOrder) {
   ScriptedAgent agent([](Agent& a) {
     const std::uint32_t stack = java_stack(a, "slow");
@@ -274,33 +183,6 @@ TEST(Recorder, WaitsForASlowHandlerInOrder) {
   EXPECT_EQ(recorded.result->samples, 2U);
   EXPECT_EQ(recorded.result->in_flight, 0U);
   EXPECT_TRUE(recorded.result->accounted);
-}
-
-TEST(Recorder, StopsWhenAskedAndKeepsWhatThereIs) {
-  ScriptedAgent agent([](Agent& a) {
-    const std::uint32_t stack = java_stack(a, "x");
-    a.send_started();
-    a.region().add_sample({.stack = stack});
-    while (!a.stop_seen() && (a.hear(5000ms) || !a.hung_up())) {
-    }
-    a.region().add_sample({.stack = stack}); // between the stop and the last word
-    a.send_stopped(wire::StopReason::kAsked);
-  });
-  std::stop_source stop;
-  RecorderInput input;
-  input.stop = stop.get_token();
-  input.progress = [&stop](const CaptureProgress& progress) {
-    if (progress.samples > 0) {
-      stop.request_stop();
-    }
-  };
-
-  const Recorded recorded = run(agent, quick_options(), input);
-
-  ASSERT_TRUE(recorded.result);
-  EXPECT_TRUE(recorded.result->interrupted);
-  EXPECT_FALSE(recorded.result->info.partial);
-  EXPECT_EQ(recorded.result->samples, 2U);
 }
 
 TEST(Recorder, TellsProgressWithTheHottestMethods) {
@@ -326,94 +208,6 @@ TEST(Recorder, TellsProgressWithTheHottestMethods) {
   ASSERT_EQ(seen.back().hottest.size(), 2U);
   EXPECT_EQ(seen.back().hottest[0].name, "com.acme.Shop.hot");
   EXPECT_EQ(seen.back().hottest[0].weight, 30'000'000U);
-}
-
-TEST(Recorder, SaysWhyTheAgentRefused) {
-  ScriptedAgent agent(
-      [](Agent& a) { a.send_failed(wire::AgentStatus::kBusy, "another session runs"); });
-
-  const Recorded recorded = run(agent);
-
-  ASSERT_FALSE(recorded.result);
-  EXPECT_EQ(recorded.result.error().code, base::ErrorCode::kBusy);
-  EXPECT_EQ(recorded.file, "");
-}
-
-TEST(Recorder, GivesUpOnAnAgentThatNeverStarts) {
-  ScriptedAgent agent([](Agent& a) {
-    while (!a.hung_up()) {
-      a.hear(1000ms);
-    }
-  });
-  RecorderOptions options = quick_options();
-  options.start_timeout = 50ms;
-
-  const Recorded recorded = run(agent, options);
-  agent.close_sidecar_socket();
-
-  ASSERT_FALSE(recorded.result);
-  EXPECT_EQ(recorded.result.error().code, base::ErrorCode::kTimeout);
-}
-
-TEST(Recorder, EndsWithoutAnAgentThatIgnoresTheStop) {
-  ScriptedAgent agent([](Agent& a) {
-    const std::uint32_t stack = java_stack(a, "frozen"); // a stopped process
-    a.send_started();
-    a.region().add_sample({.stack = stack});
-    while (!a.hung_up()) {
-      a.hear(1000ms);
-    }
-  });
-  RecorderOptions options = quick_options();
-  options.duration = 1ms;
-
-  const Recorded recorded = run(agent, options);
-  agent.close_sidecar_socket();
-
-  ASSERT_TRUE(recorded.result);
-  EXPECT_EQ(recorded.result->samples, 1U);
-  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("did not answer the stop"));
-}
-
-TEST(Recorder, NamesWhyTheAgentEndedEarly) {
-  ScriptedAgent agent([](Agent& a) {
-    a.send_started();
-    a.send_stopped(wire::StopReason::kHandlerReplaced);
-  });
-
-  const Recorded recorded = run(agent);
-
-  ASSERT_TRUE(recorded.result);
-  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("took the sampling signal"));
-}
-
-TEST(Recorder, KeepsWhatAFullDiskTook) {
-  ScriptedAgent agent([](Agent& a) {
-    a.region().add_sample({.stack = java_stack(a, "x")});
-    a.send_started();
-    while (!a.hung_up()) {
-      a.hear(1000ms);
-    }
-  });
-  std::string file;
-  int writes = 0;
-  RecorderInput input;
-  input.sink = [&](std::string_view bytes) -> base::Status {
-    if (++writes > 2) { // the file's header and its first info chunk fitted
-      return base::errno_failure(ENOSPC, "cannot write x");
-    }
-    file += bytes;
-    return {};
-  };
-
-  const Recorded recorded = run(agent, quick_options(), input);
-  agent.close_sidecar_socket();
-
-  ASSERT_TRUE(recorded.result);
-  ASSERT_TRUE(recorded.result->sink_error);
-  EXPECT_EQ(recorded.result->sink_error->os_errno, ENOSPC);
-  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("could not be written"));
-  EXPECT_TRUE(profile::read_recording(file));
 }
 
 TEST(Recorder, NeverDropsAnErrorFrame) {
@@ -545,56 +339,6 @@ TEST(Recorder, TellsThreadsOfOneSlotApart) {
     names[thread.tid] = profile.string(thread.name);
   }
   EXPECT_EQ(names, (std::map<std::uint32_t, std::string>{{50, "first"}, {51, "second"}}));
-}
-
-TEST(Recorder, EndsARecordingThatGrowsTooLarge) {
-  ScriptedAgent agent([](Agent& a) {
-    const std::uint32_t stack = java_stack(a, "x");
-    a.send_started();
-    for (int i = 0; i < 100; ++i) {
-      a.region().add_sample({.stack = stack});
-    }
-    while (!a.stop_seen() && (a.hear(5000ms) || !a.hung_up())) {
-    }
-    a.send_stopped(wire::StopReason::kAsked);
-  });
-  RecorderOptions options = quick_options();
-  options.limits.samples = 50;
-
-  const Recorded recorded = run(agent, options);
-
-  ASSERT_TRUE(recorded.result);
-  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("size limit"));
-}
-
-TEST(Recorder, CutsDetailBeforeItRunsOutOfMemory) {
-  ScriptedAgent agent([](Agent& a) {
-    a.send_started();
-    for (int i = 0; i < 40; ++i) {
-      std::vector<wire::Frame> frames;
-      for (int depth = 0; depth < 100; ++depth) {
-        frames.push_back(wire::make_frame(wire::FrameKind::kNative,
-                                          static_cast<std::uint64_t>(i * 1000 + depth)));
-      }
-      a.region().add_sample({.stack = a.region().add_stack(frames)});
-      while (a.region().header().ring_tail < a.region().header().ring_head && a.hear(5000ms)) {
-      }
-    }
-    a.send_stopped(wire::StopReason::kDeadline);
-  });
-  RecorderOptions options = quick_options();
-  options.drain_period = 1ms;
-  options.limits.dictionary_bytes = 400'000;
-
-  const Recorded recorded = run(agent, options);
-
-  ASSERT_TRUE(recorded.result);
-  const profile::Profile profile = recorded.read().profile;
-  const auto& samples = profile.samples();
-  ASSERT_GE(samples.size(), 20U);
-  EXPECT_EQ(profile.stack(samples.front().stack).size(), 100U);
-  EXPECT_LE(profile.stack(samples.back().stack).size(), 33U);
-  EXPECT_EQ(recorded.result->samples, samples.size());
 }
 
 } // namespace

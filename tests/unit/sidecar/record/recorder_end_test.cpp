@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/sidecar/record/recorded.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace jprof::record {
+namespace {
+
+using namespace std::chrono_literals;
+using jprof::testing::ScriptedAgent;
+using ::testing::HasSubstr;
+
+TEST(Recorder, SalvagesAJvmThatDies) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "doomed");
+    a.send_started();
+    a.region().add_sample({.time_ns = 1, .stack = stack});
+    a.region().leave_slot_open({.time_ns = 2, .stack = stack}); // killed inside its handler
+    a.region().add_sample({.time_ns = 3, .stack = stack});
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->samples, 2U);
+  EXPECT_EQ(recorded.result->in_flight, 1U);
+  EXPECT_TRUE(recorded.result->accounted);
+  EXPECT_TRUE(recorded.result->jvm_gone);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("JVM ended"));
+  const profile::Recording file = recorded.read();
+  EXPECT_TRUE(file.health.complete);
+  EXPECT_TRUE(file.profile.info().partial);
+  EXPECT_EQ(file.profile.info().losses.back().reason, "in flight at the end");
+}
+
+TEST(Recorder, StopsWhenAskedAndKeepsWhatThereIs) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.send_started();
+    a.region().add_sample({.stack = stack});
+    while (!a.stop_seen() && (a.hear(5000ms) || !a.hung_up())) {
+    }
+    a.region().add_sample({.stack = stack}); // between the stop and the last word
+    a.send_stopped(wire::StopReason::kAsked);
+  });
+  std::stop_source stop;
+  RecorderInput input;
+  input.stop = stop.get_token();
+  input.progress = [&stop](const CaptureProgress& progress) {
+    if (progress.samples > 0) {
+      stop.request_stop();
+    }
+  };
+
+  const Recorded recorded = run(agent, quick_options(), input);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_TRUE(recorded.result->interrupted);
+  EXPECT_FALSE(recorded.result->info.partial);
+  EXPECT_EQ(recorded.result->samples, 2U);
+}
+
+TEST(Recorder, SaysWhyTheAgentRefused) {
+  ScriptedAgent agent(
+      [](Agent& a) { a.send_failed(wire::AgentStatus::kBusy, "another session runs"); });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_FALSE(recorded.result);
+  EXPECT_EQ(recorded.result.error().code, base::ErrorCode::kBusy);
+  EXPECT_EQ(recorded.file, "");
+}
+
+TEST(Recorder, GivesUpOnAnAgentThatNeverStarts) {
+  ScriptedAgent agent([](Agent& a) {
+    while (!a.hung_up()) {
+      a.hear(1000ms);
+    }
+  });
+  RecorderOptions options = quick_options();
+  options.start_timeout = 50ms;
+
+  const Recorded recorded = run(agent, options);
+  agent.close_sidecar_socket();
+
+  ASSERT_FALSE(recorded.result);
+  EXPECT_EQ(recorded.result.error().code, base::ErrorCode::kTimeout);
+}
+
+TEST(Recorder, EndsWithoutAnAgentThatIgnoresTheStop) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "frozen"); // a stopped process
+    a.send_started();
+    a.region().add_sample({.stack = stack});
+    while (!a.hung_up()) {
+      a.hear(1000ms);
+    }
+  });
+  RecorderOptions options = quick_options();
+  options.duration = 1ms;
+
+  const Recorded recorded = run(agent, options);
+  agent.close_sidecar_socket();
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->samples, 1U);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("did not answer the stop"));
+}
+
+TEST(Recorder, NamesWhyTheAgentEndedEarly) {
+  ScriptedAgent agent([](Agent& a) {
+    a.send_started();
+    a.send_stopped(wire::StopReason::kHandlerReplaced);
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("took the sampling signal"));
+}
+
+TEST(Recorder, KeepsWhatAFullDiskTook) {
+  ScriptedAgent agent([](Agent& a) {
+    a.region().add_sample({.stack = java_stack(a, "x")});
+    a.send_started();
+    while (!a.hung_up()) {
+      a.hear(1000ms);
+    }
+  });
+  std::string file;
+  int writes = 0;
+  RecorderInput input;
+  input.sink = [&](std::string_view bytes) -> base::Status {
+    if (++writes > 2) { // the file's header and its first info chunk fitted
+      return base::errno_failure(ENOSPC, "cannot write x");
+    }
+    file += bytes;
+    return {};
+  };
+
+  const Recorded recorded = run(agent, quick_options(), input);
+  agent.close_sidecar_socket();
+
+  ASSERT_TRUE(recorded.result);
+  ASSERT_TRUE(recorded.result->sink_error);
+  EXPECT_EQ(recorded.result->sink_error->os_errno, ENOSPC);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("could not be written"));
+  EXPECT_TRUE(profile::read_recording(file));
+}
+
+TEST(Recorder, EndsARecordingThatGrowsTooLarge) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.send_started();
+    for (int i = 0; i < 100; ++i) {
+      a.region().add_sample({.stack = stack});
+    }
+    while (!a.stop_seen() && (a.hear(5000ms) || !a.hung_up())) {
+    }
+    a.send_stopped(wire::StopReason::kAsked);
+  });
+  RecorderOptions options = quick_options();
+  options.limits.samples = 50;
+
+  const Recorded recorded = run(agent, options);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("size limit"));
+}
+
+TEST(Recorder, CutsDetailBeforeItRunsOutOfMemory) {
+  ScriptedAgent agent([](Agent& a) {
+    a.send_started();
+    for (int i = 0; i < 40; ++i) {
+      std::vector<wire::Frame> frames;
+      for (int depth = 0; depth < 100; ++depth) {
+        frames.push_back(wire::make_frame(wire::FrameKind::kNative,
+                                          static_cast<std::uint64_t>(i * 1000 + depth)));
+      }
+      a.region().add_sample({.stack = a.region().add_stack(frames)});
+      while (a.region().header().ring_tail < a.region().header().ring_head && a.hear(5000ms)) {
+      }
+    }
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+  RecorderOptions options = quick_options();
+  options.drain_period = 1ms;
+  options.limits.dictionary_bytes = 400'000;
+
+  const Recorded recorded = run(agent, options);
+
+  ASSERT_TRUE(recorded.result);
+  const profile::Profile profile = recorded.read().profile;
+  const auto& samples = profile.samples();
+  ASSERT_GE(samples.size(), 20U);
+  EXPECT_EQ(profile.stack(samples.front().stack).size(), 100U);
+  EXPECT_LE(profile.stack(samples.back().stack).size(), 33U);
+  EXPECT_EQ(recorded.result->samples, samples.size());
+}
+
+} // namespace
+} // namespace jprof::record
