@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/session/session.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using control::FrameType;
+using std::chrono::milliseconds;
+
+// A sidecar whose words are written beforehand; remembers what it was told.
+class ScriptedChannel final : public ByteChannel {
+ public:
+  explicit ScriptedChannel(std::shared_ptr<std::deque<Event>> script)
+      : script_(std::move(script)) {}
+
+  base::Status write(std::string_view bytes) override {
+    decoder_.feed(bytes);
+    for (auto frame = decoder_.take(); frame && *frame; frame = decoder_.take()) {
+      told_->push_back(std::move(**frame));
+    }
+    return {};
+  }
+  base::Result<Event> read(milliseconds timeout, int) override {
+    if (script_->empty()) {
+      // Silence: time passes, quickly.
+      ::usleep(static_cast<useconds_t>(std::min<long>(timeout.count(), 5)) * 1000);
+      return Event{};
+    }
+    Event event = std::move(script_->front());
+    script_->pop_front();
+    return event;
+  }
+  const std::string& complaints() const override { return complaints_; }
+
+  std::shared_ptr<std::vector<control::Frame>> told_ =
+      std::make_shared<std::vector<control::Frame>>();
+  std::string complaints_ = "cannot reach serve\x1b[2J";
+
+ private:
+  std::shared_ptr<std::deque<Event>> script_;
+  control::FrameDecoder decoder_;
+};
+
+class Quiet final : public SessionHandler {
+ public:
+  void on_progress(const control::Progress&) override { ++progress; }
+  base::Status on_result(const control::ResultMessage&) override { return {}; }
+  base::Status on_chunk(const control::Chunk& chunk) override {
+    bytes += chunk.data;
+    return {};
+  }
+  base::Status on_end() override { return {}; }
+
+  int progress = 0;
+  std::string bytes;
+};
+
+class SessionTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    interrupt_ = std::move(*Interrupt::create());
+    auto channel = std::make_unique<ScriptedChannel>(script_);
+    told_ = channel->told_;
+    session_ = std::make_unique<Session>(
+        std::move(channel), *interrupt_, 0,
+        Session::Timing{milliseconds(50), milliseconds(20), milliseconds(100)});
+  }
+  void says(FrameType type, const std::string& payload) {
+    says_bytes(control::encode_frame(type, payload));
+  }
+  void says_bytes(const std::string& bytes) {
+    script_->push_back({ByteChannel::Event::Kind::kBytes, bytes, 0});
+  }
+  void ends(int code) { script_->push_back({ByteChannel::Event::Kind::kEnded, {}, code}); }
+  void says_hello() {
+    says(FrameType::kHello, control::encode_hello(control::our_hello({"record", "release"})));
+  }
+  bool was_told(FrameType type) const {
+    return std::any_of(told_->begin(), told_->end(),
+                       [type](const control::Frame& frame) { return frame.type == type; });
+  }
+  base::Result<control::ResultMessage> record() {
+    control::Request request;
+    request.record.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    return session_->run(request, handler_);
+  }
+
+  std::shared_ptr<std::deque<ByteChannel::Event>> script_ =
+      std::make_shared<std::deque<ByteChannel::Event>>();
+  std::shared_ptr<std::vector<control::Frame>> told_;
+  std::unique_ptr<Interrupt> interrupt_;
+  std::unique_ptr<Session> session_;
+  Quiet handler_;
+};
+
+TEST_F(SessionTest, BringsAResultThatComesInPieces) {
+  says_hello();
+  std::string all = control::encode_frame(FrameType::kProgress, control::encode_progress({}));
+  control::ResultMessage result;
+  result.files = {{"a.html", 2, 0, std::string(64, '0')}};
+  all += control::encode_frame(FrameType::kResult, control::encode_result(result));
+  all += control::encode_chunk_frame({0, 0, "hi"});
+  all += control::encode_frame(FrameType::kEnd, "{}");
+  for (const char c : all) {
+    says_bytes(std::string(1, c));
+  }
+
+  ASSERT_TRUE(session_->open().has_value());
+  const auto answer = record();
+
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(handler_.progress, 1);
+  EXPECT_EQ(handler_.bytes, "hi");
+}
+
+TEST_F(SessionTest, RefusesFramesOutOfPlace) {
+  for (const FrameType type : {FrameType::kHello, FrameType::kEnd, FrameType::kRequest}) {
+    script_->clear();
+    SetUp();
+    says_hello();
+    says(type, "{}");
+    ASSERT_TRUE(session_->open().has_value());
+    EXPECT_EQ(record().error().code, ErrorCode::kProtocol);
+    EXPECT_FALSE(session_->lost());
+  }
+}
+
+TEST_F(SessionTest, PassesARefusalOnWithItsCode) {
+  says_hello();
+  control::ErrorMessage busy;
+  busy.error = base::make_error(ErrorCode::kBusy, "busy");
+  busy.busy_id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  busy.busy_until = "2026-01-01T00:00:00Z";
+  says(FrameType::kError, control::encode_error(busy));
+  ASSERT_TRUE(session_->open().has_value());
+
+  const auto answer = record();
+
+  EXPECT_EQ(answer.error().code, ErrorCode::kBusy);
+  EXPECT_NE(answer.error().cure.find("--join"), std::string::npos);
+  EXPECT_FALSE(session_->lost());
+}
+
+TEST_F(SessionTest, SaysWhatTheSessionComplainedOfWhenItEnds) {
+  ends(8);
+
+  const auto opened = session_->open();
+
+  EXPECT_EQ(opened.error().code, ErrorCode::kNoSidecar);
+  EXPECT_NE(opened.error().message.find("cannot reach serve\\x1b[2J"), std::string::npos);
+}
+
+TEST_F(SessionTest, TakesAnEndInTheMiddleForALostConnection) {
+  says_hello();
+  ends(0);
+  ASSERT_TRUE(session_->open().has_value());
+
+  EXPECT_EQ(record().error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(session_->lost());
+}
+
+TEST_F(SessionTest, AsksAndThenGivesUpOnASilentSidecar) {
+  EXPECT_EQ(session_->open().error().code, ErrorCode::kTimeout);
+
+  SetUp();
+  says_hello();
+  ASSERT_TRUE(session_->open().has_value());
+  EXPECT_EQ(record().error().code, ErrorCode::kTimeout);
+  EXPECT_TRUE(was_told(FrameType::kPing));
+  EXPECT_TRUE(session_->lost());
+}
+
+TEST_F(SessionTest, AnswersAPing) {
+  says_hello();
+  says(FrameType::kPing, "{\"n\":1}");
+  ASSERT_TRUE(session_->open().has_value());
+  static_cast<void>(record());
+
+  EXPECT_TRUE(was_told(FrameType::kPong));
+}
+
+TEST_F(SessionTest, StopsAndKeepsAtTheFirstInterruptAndGivesUpAtTheSecond) {
+  says_hello();
+  ASSERT_TRUE(session_->open().has_value());
+  interrupt_->raise();
+  static_cast<void>(record());
+  ASSERT_TRUE(was_told(FrameType::kCancel));
+  EXPECT_EQ(*control::parse_cancel(told_->back().type == FrameType::kCancel ? told_->back().payload
+                                                                            : (*told_)[2].payload),
+            control::CancelMode::kKeep);
+
+  interrupt_->raise();
+  EXPECT_EQ(record().error().code, ErrorCode::kInterrupted);
+}
+
+TEST_F(SessionTest, ReleasesOnlyWhereTheSidecarKnowsOfIt) {
+  says_hello();
+  says(FrameType::kEnd, "{}");
+  ASSERT_TRUE(session_->open().has_value());
+  session_->release("01ARZ3NDEKTSV4RRFFQ69G5FAV", milliseconds(100));
+  EXPECT_TRUE(was_told(FrameType::kRequest));
+
+  SetUp();
+  says(FrameType::kHello, control::encode_hello(control::our_hello({"record"})));
+  ASSERT_TRUE(session_->open().has_value());
+  session_->release("01ARZ3NDEKTSV4RRFFQ69G5FAV", milliseconds(100));
+  EXPECT_FALSE(was_told(FrameType::kRequest));
+}
+
+} // namespace
+} // namespace jprof::plugin
