@@ -3,6 +3,7 @@
 #include "sidecar/serve/capture_process.h"
 
 #include "sidecar/serve/capture_work.h"
+#include "sidecar/serve/guarded.h"
 
 #include <cerrno>
 #include <csignal>
@@ -33,7 +34,7 @@ base::Result<CaptureProcess> CaptureProcess::start(ServeContext& context,
   if (child == 0) {
     ours.reset();
     // No destructor of what was inherited may run here.
-    ::_exit(run_capture_work(context, request, std::move(theirs)));
+    ::_exit(guarded([&] { return run_capture_work(context, request, std::move(theirs)); }));
   }
   return CaptureProcess(child, std::move(ours));
 }

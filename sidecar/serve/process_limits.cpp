@@ -41,11 +41,21 @@ base::Status set_limit(__rlimit_resource_t resource, std::uint64_t bytes, const 
 
 } // namespace
 
-MemoryPlan plan_memory(std::uint64_t container_limit) {
-  // A quarter is left for the region, the supervisor and the page cache of the spool.
+MemoryPlan plan_memory(std::uint64_t container_limit, std::uint64_t concurrent_captures) {
+  constexpr std::uint64_t kSupervisor = 8 * kMiB;
+  constexpr std::uint64_t kRegion = 16 * kMiB; // shared memory: our cgroup pays for it
+  constexpr std::uint64_t kLeastCapture = 16 * kMiB;
   const std::uint64_t whole =
-      container_limit == 0 ? 1024 * kMiB : std::clamp(container_limit, 64 * kMiB, 1024 * kMiB);
-  return {.capture = whole / 2, .connection = whole / 16, .upload = whole / 8};
+      container_limit == 0 ? 1024 * kMiB : std::clamp(container_limit, 96 * kMiB, 1024 * kMiB);
+  const std::uint64_t captures = std::max<std::uint64_t>(1, concurrent_captures);
+  MemoryPlan plan;
+  plan.connection = whole * 3 / 64; // four of them: 3/16
+  plan.upload = whole / 8;
+  const std::uint64_t taken =
+      kSupervisor + plan.upload + kMostConnections * plan.connection + captures * kRegion;
+  const std::uint64_t left = whole > taken ? (whole - taken) / captures : 0;
+  plan.capture = std::max(left, kLeastCapture);
+  return plan;
 }
 
 std::uint64_t container_memory_limit() {

@@ -8,17 +8,20 @@
 
 namespace jprof::serve {
 
-// Bytes of writable private memory that each kind of child may have. Their sum with the recording
-// region stays below the container's limit, because the kernel's answer to an exceeded one is to
-// kill all of the container's processes at once.
+inline constexpr std::uint64_t kMostConnections = 4;
+
+// Bytes of writable private memory that each child of a kind may have. All together (as many
+// captures as are allowed, each with its recording region, every connection, an upload) stay below
+// the container's limit, because the kernel's answer to an exceeded one is to kill all processes of
+// the container at once.
 struct MemoryPlan {
   std::uint64_t capture = 0;
   std::uint64_t connection = 0;
   std::uint64_t upload = 0;
 };
 
-// Of a container limit in bytes; 0: no limit.
-MemoryPlan plan_memory(std::uint64_t container_limit);
+// Of a container limit in bytes; 0: no limit, planned as for 1 GiB.
+MemoryPlan plan_memory(std::uint64_t container_limit, std::uint64_t concurrent_captures);
 // This process's limit of memory by its cgroup (version 1 or 2), 0 if there is none.
 std::uint64_t container_memory_limit();
 

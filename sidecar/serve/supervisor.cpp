@@ -8,6 +8,7 @@
 #include "lib/control/reply.h"
 #include "lib/log/log.h"
 #include "sidecar/serve/connection.h"
+#include "sidecar/serve/guarded.h"
 #include "sidecar/serve/socket.h"
 #include "sidecar/serve/upload.h"
 
@@ -30,7 +31,6 @@ namespace {
 using namespace std::chrono_literals;
 using base::Deadline;
 
-constexpr std::size_t kMostConnections = 8;
 constexpr auto kUpkeepEvery = 10min;
 constexpr auto kBlockedRetry = 10min;
 constexpr auto kRecoveryTime = 60s; // callers wait meanwhile
@@ -81,7 +81,8 @@ base::Result<Supervisor> Supervisor::create(config::SidecarConfig config,
                                             const ServeOptions& options) {
   JPROF_TRY_ASSIGN(spool::Spool spool, spool::Spool::own(config.spool));
   JPROF_TRY_ASSIGN(base::UniqueFd listener, listen_at(socket_path(config)));
-  const MemoryPlan memory = plan_memory(container_memory_limit());
+  const MemoryPlan memory =
+      plan_memory(container_memory_limit(), config.limits.concurrent_captures);
   return Supervisor(ServeContext{std::move(config), std::move(spool), memory, -1}, options,
                     std::move(listener));
 }
@@ -116,7 +117,7 @@ void Supervisor::start(Kind kind, const Work& work) {
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::_exit(work());
+    ::_exit(guarded(work));
   }
   children_[child] = kind;
 }

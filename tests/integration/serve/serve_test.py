@@ -39,11 +39,15 @@ def wait_until(condition, timeout=20, what="it"):
     raise AssertionError("%s did not happen in %d s" % (what, timeout))
 
 
+NOBODY = ["setpriv", "--reuid", "64123", "--regid", "64123", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+
+
 class Jvm:
-    def __init__(self):
+    def __init__(self, prefix=(), classes=CLASSES):
         java = shutil.which("java")
-        self.process = subprocess.Popen([java, "-XX:+UseSerialGC", "-Xmx64m", "-cp", CLASSES, "Known", "shares", "900"],
-                                        stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [*prefix, java, "-XX:+UseSerialGC", "-Xmx64m", "-cp", classes, "Known", "shares", "900"],
+            stdout=subprocess.PIPE, text=True)
         assert "ready" in self.process.stdout.readline()
         self.pid = self.process.pid
 
@@ -68,15 +72,19 @@ class ServeTest(unittest.TestCase):
         self.env.update(JPROF_SPOOL=str(self.spool), JPROF_POD="checkout-1", JPROF_NAMESPACE="shop")
         self.log_path = self.folder / "log"
         self.serve = None
+        self.jprof = JPROF
+        self.prefix = ()
 
-    def start(self, config="", arguments=()):
+    def start(self, config="", arguments=(), prefix=()):
         path = self.folder / "config.yaml"
         path.write_text("apiVersion: jprof.dev/v1alpha1\nkind: SidecarConfig\n" + config)
         log = open(self.log_path, "ab")
-        self.serve = subprocess.Popen([JPROF, "serve", "--config", str(path), *arguments], env=self.env, stderr=log)
+        self.serve = subprocess.Popen([*prefix, self.jprof, "serve", "--config", str(path), *arguments], env=self.env,
+                                      stderr=log)
         log.close()
         self.addCleanup(self.kill_serve)
-        wait_until(lambda: (self.folder / "serve.sock").exists() or self.serve.poll() is not None, what="listening")
+        socket = pathlib.Path(self.env.get("JPROF_SOCKET", self.folder / "serve.sock"))
+        wait_until(lambda: socket.exists() or self.serve.poll() is not None, what="listening")
 
     def kill_serve(self):
         """As the kernel kills a container: every process at once."""
@@ -87,7 +95,7 @@ class ServeTest(unittest.TestCase):
         self.serve.wait()
 
     def session(self, **options):
-        session = Session(JPROF, self.env, **options)
+        session = Session([*self.prefix, self.jprof], self.env, **options)
         self.addCleanup(session.cut)
         return session
 
@@ -382,6 +390,78 @@ class ServeTest(unittest.TestCase):
         self.assertEqual((counts["quarantined"], counts["pending"]), (1, 0))
         self.assertTrue((self.spool / "quarantine" / body["id"] / "profile.jprof").exists())
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
+    def test_a_process_of_the_same_user_sees_nothing_of_it(self):
+        # As in the image: root owns the program, and nobody may read it.
+        os.chmod(self.folder, 0o755)
+        for name, mode in (("jprof", 0o711), ("libjprof.so", 0o444)):
+            shutil.copy(os.path.join(os.path.dirname(JPROF), name), self.folder / name)
+            os.chmod(self.folder / name, mode)
+        classes = self.folder / "classes"
+        shutil.copytree(CLASSES, classes)
+        var = self.folder / "var"
+        var.mkdir()
+        os.chown(var, 64123, 64123)
+        self.env.update(JPROF_SPOOL=str(var / "spool"), JPROF_SOCKET=str(self.folder / "var" / "serve.sock"))
+        self.jprof, self.prefix = str(self.folder / "jprof"), NOBODY
+        jvm = Jvm(NOBODY, str(classes))
+        self.addCleanup(jvm.close)
+        config = self.folder / "config.yaml"
+        config.touch()
+        self.start(prefix=NOBODY)
+        session = self.begin(self.record(3, pid=jvm.pid))
+        pids = subprocess.run(["pgrep", "-U", "64123", "-x", "jprof"], capture_output=True, text=True).stdout.split()
+        self.assertGreaterEqual(len(pids), 4)  # serve, connection, capture, session
+        for pid in pids:
+            for what in ("environ", "fd/0", "root/etc/hostname", "maps", "mem"):
+                look = subprocess.run([*NOBODY, "cat", "/proc/%s/%s" % (pid, what)], capture_output=True, text=True)
+                self.assertNotEqual(look.returncode, 0, (pid, what))
+                self.assertIn("Permission denied", look.stderr, (pid, what))
+        result, _ = session.answer()
+        self.assertEqual(result["exitCode"], 0, result)
+        for path in (var / "spool", var / "spool" / "sealed"):
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+        self.assertEqual((var / "serve.sock").stat().st_mode & 0o177, 0)
+
+    def test_it_works_within_the_memory_of_a_small_container(self):
+        # 56 MiB is what a capture gets of a container of 128 MiB (MemoryPlan).
+        self.start(prefix=["prlimit", "--data=%d" % (56 << 20)])
+        result, files = self.session().request(self.record(2, formats=["html", "collapsed", "jprof"]))
+        self.assertEqual(result["exitCode"], 0, result)
+        self.assertGreater(len(files["profile.html"]), 10_000)
+
+    def test_a_connection_needs_little_memory(self):
+        self.start()
+        body = self.record(formats=["html"])
+        self.session().request(body)
+        self.serve.send_signal(signal.SIGTERM)
+        self.serve.wait(10)
+        self.start(prefix=["prlimit", "--data=%d" % (6 << 20)])
+        self.session().request({"type": "fetch", "id": body["id"]})
+        self.session().request({"type": "list"})
+        result, _ = self.session().request({"type": "targets"})
+        self.assertTrue(result["targets"])
+
+    @unittest.skipUnless("JPROF_TEST_S3_TLS" in os.environ, "needs with_s3_gateway.py")
+    def test_an_s3_store_gets_captures_with_keys_from_a_file(self):
+        keys = self.folder / "credentials"
+        keys.write_text("[default]\naws_access_key_id = wrong\naws_secret_access_key = wrong\n")
+        self.env = {k: v for k, v in self.env.items() if not k.startswith("AWS")}
+        self.start("store: {url: \"s3://%s/team\", endpoint: \"%s\", pathStyle: true, region: us-east-1,"
+                   " credentials: \"%s\", caFile: \"%s\"}\n" % (
+                       os.environ["JPROF_TEST_S3_BUCKET"], os.environ["JPROF_TEST_S3_TLS"], keys,
+                       os.environ["JPROF_TEST_S3_CA"]))
+        self.session().request(self.record())
+        wait_until(lambda: "cannot store it" in self.log(), what="a refusal")
+        self.assertEqual(self.counts()["pending"], 1)
+        # The Secret is corrected; the next capture wakes the delivery of both.
+        keys.write_text("[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n" % (
+            os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]))
+        self.session().request(self.record())
+        wait_until(lambda: self.counts()["delivered"] == 2, 60, "delivery")
+        self.assertIn("/team/v1/", self.log())
+        self.assertNotIn(os.environ["AWS_SECRET_ACCESS_KEY"], self.log())
+
     def test_without_serve_a_session_says_so_in_a_frame(self):
         session = self.session(hello=False)
         kinds = [session.receive() for _ in range(2)]
@@ -414,7 +494,7 @@ class ServeTest(unittest.TestCase):
 
     def test_a_caller_too_many_is_told(self):
         self.start()
-        held = [self.session() for _ in range(8)]
+        held = [self.session() for _ in range(4)]
         extra = self.session()
         self.assertEqual(extra.receive()[1]["reason"], "Busy")
         held[0].cut()

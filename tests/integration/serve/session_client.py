@@ -35,8 +35,8 @@ class Refused(Exception):
 
 
 class Session:
-    def __init__(self, jprof, env, hello=True):
-        self.process = subprocess.Popen([jprof, "session"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def __init__(self, program, env, hello=True):
+        self.process = subprocess.Popen([*program, "session"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, env=env)
         if hello:
             self.send(HELLO, {"protocol": 1, "min": 1, "version": "test", "features": []})

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/log/log.h"
+
+#include <exception>
+#include <string>
+
+namespace jprof::serve {
+
+// For the body of a forked child: nothing of ours throws, but the allocator does when the child
+// meets its memory limit, and an exception must not unwind into what belongs to the parent.
+template <typename Work>
+int guarded(const Work& work) noexcept {
+  try {
+    return work();
+  } catch (const std::exception& e) {
+    constexpr int kBug = 70;
+    log::error(std::string("a process gives up: ") + e.what());
+    return kBug;
+  }
+}
+
+} // namespace jprof::serve

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/serve/file_lock.h"
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace jprof::serve {
+namespace {
+
+const LockHolder kAnn{"id-1", "ann", "2026-11-21T10:00:00Z"};
+
+class FileLockTest : public ::testing::Test {
+ protected:
+  jprof::testing::TempDir directory_;
+  std::string path_ = directory_.path() + "/lock";
+};
+
+TEST_F(FileLockTest, TellsWhoHoldsIt) {
+  const auto mine = FileLock::try_take(path_, kAnn);
+  ASSERT_TRUE(mine && *mine);
+
+  LockHolder holder;
+  const auto other = FileLock::try_take(path_, {"id-2", "bob", ""}, &holder);
+
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(*other);
+  EXPECT_EQ(holder.id, "id-1");
+  EXPECT_EQ(holder.requester, "ann");
+  EXPECT_EQ(holder.until, "2026-11-21T10:00:00Z");
+}
+
+TEST_F(FileLockTest, IsFreeAgainWhenItsHolderIsGone) {
+  EXPECT_FALSE(FileLock::is_held(path_));
+  {
+    const auto mine = FileLock::try_take(path_, kAnn);
+    ASSERT_TRUE(mine && *mine);
+    EXPECT_TRUE(FileLock::is_held(path_));
+    EXPECT_TRUE(FileLock::is_held(path_)); // looking does not take it
+  }
+  EXPECT_FALSE(FileLock::is_held(path_));
+  EXPECT_TRUE((*FileLock::try_take(path_, kAnn)).has_value());
+}
+
+TEST_F(FileLockTest, EndsWithAKilledProcess) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto lock = FileLock::try_take(path_, kAnn);
+    static_cast<void>(::write(ready[1], "x", 1));
+    ::pause();
+    ::_exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_TRUE(FileLock::is_held(path_));
+
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+
+  EXPECT_FALSE(FileLock::is_held(path_));
+}
+
+TEST_F(FileLockTest, FollowsNoLink) {
+  ASSERT_EQ(::symlink("/etc/passwd", path_.c_str()), 0);
+  EXPECT_FALSE(FileLock::try_take(path_, kAnn));
+  EXPECT_FALSE(FileLock::is_held(path_));
+}
+
+} // namespace
+} // namespace jprof::serve

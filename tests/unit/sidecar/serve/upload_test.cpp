@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/digest.h"
+#include "lib/base/file.h"
+#include "lib/capture/bundle.h"
+#include "sidecar/serve/upload.h"
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace jprof::serve {
+namespace {
+
+class UploadTest : public ::testing::Test {
+ protected:
+  UploadTest() : spool_(make_spool()) {
+    bucket_ = directory_.path() + "/bucket";
+    std::filesystem::create_directory(bucket_);
+  }
+  spool::Spool make_spool() {
+    config::SpoolSettings settings;
+    settings.directory = directory_.path() + "/spool";
+    return std::move(*spool::Spool::own(settings));
+  }
+  void seal(const std::string& id) {
+    capture::Manifest manifest;
+    manifest.id = id;
+    manifest.request_time = "2026-11-21T10:00:00Z";
+    const auto path = spool_.accept(manifest, {.bytes = 1000, .captures_per_hour = 99},
+                                    std::chrono::system_clock::now());
+    ASSERT_TRUE(path);
+    ASSERT_TRUE(base::write_file_atomically(*path + "/profile.jprof", "recording", 0600));
+    manifest.files = {{"profile.jprof", "jprof", 9, base::sha256_hex("recording")}};
+    ASSERT_TRUE(spool_.seal(id, manifest));
+  }
+  std::unique_ptr<store::ObjectStore> store() {
+    config::StoreSettings settings;
+    settings.url = "file://" + bucket_;
+    return std::move(*open_store(settings, {}));
+  }
+  std::vector<std::string> manifests() const {
+    std::vector<std::string> out;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(bucket_)) {
+      if (entry.path().filename() == "manifest.json") {
+        out.push_back(entry.path().parent_path());
+      }
+    }
+    return out;
+  }
+
+  jprof::testing::TempDir directory_;
+  std::string bucket_;
+  spool::Spool spool_;
+};
+
+const std::string kId = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const std::string kOther = "01ARZ3NDEKTSV4RRFFQ69G5FAW";
+
+TEST_F(UploadTest, DeliversEachSealedCaptureWhole) {
+  seal(kId);
+  seal(kOther);
+
+  EXPECT_EQ(deliver_pending(spool_, *store()), UploadResult::kAllDelivered);
+
+  ASSERT_EQ(manifests().size(), 2U);
+  EXPECT_TRUE(capture::verify_bundle(manifests()[0]));
+  EXPECT_EQ(spool_.counts()->delivered, 2U);
+}
+
+TEST_F(UploadTest, IsSatisfiedWithWhatAnEarlierAttemptLeft) {
+  seal(kId);
+  ASSERT_EQ(deliver_pending(spool_, *store()), UploadResult::kAllDelivered);
+  // As after a crash between the store's confirmation and the move.
+  std::filesystem::rename(spool_.path(spool::Place::kDone, kId),
+                          spool_.path(spool::Place::kSealed, kId));
+
+  EXPECT_EQ(deliver_pending(spool_, *store()), UploadResult::kAllDelivered);
+
+  EXPECT_EQ(manifests().size(), 1U);
+  EXPECT_EQ(spool_.find(kId).place, spool::Place::kDone);
+}
+
+TEST_F(UploadTest, QuarantinesDamageAndDeliversTheRest) {
+  seal(kId);
+  seal(kOther);
+  ASSERT_TRUE(base::write_file_atomically(spool_.find(kId).directory + "/profile.jprof",
+                                          "recordinf", 0600));
+
+  EXPECT_EQ(deliver_pending(spool_, *store()), UploadResult::kAllDelivered);
+
+  EXPECT_EQ(manifests().size(), 1U);
+  EXPECT_EQ(spool_.find(kId).place, spool::Place::kQuarantine);
+  EXPECT_TRUE(spool_.counts()->balanced());
+}
+
+TEST_F(UploadTest, KeepsWhatAStoreDoesNotTake) {
+  seal(kId);
+  std::filesystem::remove(bucket_);
+  ASSERT_TRUE(base::write_file_atomically(bucket_, "no directory", 0600));
+
+  EXPECT_NE(deliver_pending(spool_, *store()), UploadResult::kAllDelivered);
+
+  EXPECT_EQ(spool_.find(kId).place, spool::Place::kSealed);
+  EXPECT_TRUE(capture::verify_bundle(spool_.find(kId).directory));
+}
+
+TEST(OpenStore, WantsCredentialsFromAFile) {
+  config::StoreSettings settings;
+  settings.url = "s3://bucket/prefix";
+  const auto store = open_store(settings, {});
+  ASSERT_FALSE(store);
+  EXPECT_NE(store.error().cure.find("store.credentials"), std::string::npos);
+}
+
+} // namespace
+} // namespace jprof::serve
