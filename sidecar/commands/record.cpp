@@ -90,6 +90,20 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   return request;
 }
 
+base::Status make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0) {
+    return {};
+  }
+  const int error = errno;
+  const std::string parent = directory_of(path);
+  if (error == ENOENT || error == ENOTDIR) {
+    return base::make_failure(base::ErrorCode::kUsage, "there is no folder " + parent,
+                              "make it, or name another file by -o");
+  }
+  return base::fail(base::errno_error(error, "cannot write into " + parent)
+                        .with_cure("name a file in a folder that is writable by -o"));
+}
+
 // A line on the terminal that each call overwrites.
 class ProgressLine {
  public:
@@ -185,7 +199,7 @@ base::Result<int> run_record(RecordOptions options, bool json) {
   JPROF_TRY_ASSIGN(const std::vector<Output> outputs, plan_outputs(options.outputs));
   JPROF_TRY_ASSIGN(const record::CaptureRequest request, make_request(options, outputs));
   StopOnSignal signals;
-  JPROF_TRY(base::make_directories(request.directory, 0700));
+  JPROF_TRY(make_directory(request.directory));
   ProgressLine line(!json);
   const auto show = [&line](const record::CaptureProgress& progress) { line.show(progress); };
   base::Result<CaptureOutcome> outcome = record::run_capture(request, show, signals.token());

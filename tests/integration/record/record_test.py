@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""`jprof record` against a real JVM: known shares, equal totals in every format, and each way to end.
+
+Usage: record_test.py --jdk PART --jprof PROGRAM --library libjprof.so --classes DIR [CHECK...]
+PART is a name of scripts/parts; exits 77 (skip) where that part is not on this machine.
+"""
+
+import argparse
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+CHECKS = []
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+class Context:
+    def __init__(self, arguments, java):
+        self.arguments = arguments
+        self.java = java
+        self.directory = tempfile.mkdtemp(prefix="jprof-record-")
+        self.jvms = []
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def jvm(self, *workload):
+        command = [self.java, "-Xmx64m", "-cp", self.arguments.classes, *workload]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.jvms.append(process)
+        assert process.stdout.readline().strip() == b"ready"
+        return process
+
+    def start(self, pid, *options):
+        """jprof record, not waited for."""
+        command = [self.arguments.jprof, "record", str(pid), "--agent", self.arguments.library, *options]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory)
+
+    def record(self, pid, *options):
+        """Exit code and what --json says."""
+        return self.finish(self.start(pid, "--json", *options))
+
+    @staticmethod
+    def finish(process):
+        out, errors = process.communicate(timeout=120)
+        assert out, errors
+        return process.returncode, json.loads(out)
+
+    def convert(self, source, target):
+        command = [self.arguments.jprof, "convert", self.path(source), "-o", self.path(target)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def kill_jvms(self):
+        while self.jvms:
+            process = self.jvms.pop()
+            process.kill()
+            process.wait()
+
+    def end(self):
+        self.kill_jvms()
+        for name in os.listdir(self.directory):
+            assert not name.startswith(".jprof-"), f"left behind: {name}"
+            os.unlink(self.path(name))
+
+
+def folded_total(text):
+    return sum(int(line.rsplit(b" ", 1)[1]) for line in text.splitlines())
+
+
+@check
+def known_shares_and_equal_totals(context):
+    """75/25 in one thread; the same totals in the recording and what is derived from it."""
+    jvm = context.jvm("Known", "shares", "60")
+    outputs = ["-o", "a.jprof", "-o", "a.collapsed", "-o", "a.html"]
+    code, result = context.record(jvm.pid, "-d", "6s", *outputs)
+
+    assert code == 0, result
+    assert result["accounted"], result
+    assert not result["partial"], result
+    samples = result["samples"]
+    assert samples > 100, result
+    weights = {method["name"]: method["weight"] for method in result["hottest"]}
+    both = weights["Known.hot"] + weights["Known.warm"]
+    share = 100 * weights["Known.hot"] / both
+    error = 3 * 100 * math.sqrt(0.75 * 0.25 / samples)
+    assert abs(share - 75) <= 2 + error, (share, error, result)
+    assert both > 0.9 * result["weight"], result
+    assert folded_total(context.read("a.collapsed")) == samples
+    assert b"Known.main;Known.shares;Known.hot " in context.read("a.collapsed")
+    assert len(context.read("a.html")) > 10_000
+    context.convert("a.jprof", "b.collapsed")
+    assert context.read("b.collapsed") == context.read("a.collapsed")
+
+
+@check
+def weight_is_the_time_of_the_process(context):
+    jvm = context.jvm("Known", "threads", "60")
+    code, result = context.record(jvm.pid, "-d", "4s", "-o", "t.jprof")
+
+    assert code == 0, result
+    cpu = result["processCpuNanos"] - result["cost"]["threadCpuNanos"]
+    # Threads that begin and end between scans, and a rest of one interval a thread.
+    slack = 0.05 * cpu + result["threads"] * result["intervalNanos"]
+    assert abs(result["weight"] - cpu) <= slack, (result["weight"], cpu, slack)
+
+
+@check
+def ctrl_c_keeps_what_there_is(context):
+    jvm = context.jvm("Known", "shares", "60")
+    process = context.start(jvm.pid, "--json", "-d", "60s", "-o", "c.collapsed")
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    code, result = context.finish(process)
+
+    assert code == 0, result
+    assert result["interrupted"] and not result["partial"], result
+    assert result["samples"] > 0 and result["accounted"], result
+    assert result["durationNanos"] < 20e9, result
+    assert folded_total(context.read("c.collapsed")) == result["samples"]
+    # The JVM is free for the next capture at once.
+    code, result = context.record(jvm.pid, "-d", "1s", "-o", "d.jprof")
+    assert code == 0, result
+
+
+@check
+def a_killed_jvm_leaves_its_profile(context):
+    jvm = context.jvm("Known", "shares", "60")
+    process = context.start(jvm.pid, "--json", "-d", "60s", "-o", "k.collapsed", "-o", "k.jprof")
+    time.sleep(2)
+    jvm.kill()
+    code, result = context.finish(process)
+
+    assert code == 6, result
+    assert result["partial"] and result["reason"] == "PartialCapture", result
+    assert "JVM ended" in result["partialReason"], result
+    assert result["samples"] > 0 and result["accounted"], result
+    assert folded_total(context.read("k.collapsed")) == result["samples"]
+
+
+@check
+def a_second_capture_is_told_to_wait(context):
+    jvm = context.jvm("Idle")
+    first = context.start(jvm.pid, "--json", "-d", "4s", "-o", "1.jprof")
+    time.sleep(1.5)
+    code, result = context.record(jvm.pid, "-d", "1s", "-o", "2.jprof")
+    first_code, _ = context.finish(first)
+
+    assert code == 9, result
+    assert result["reason"] == "Busy" and result["cure"], result
+    assert first_code == 0
+    assert not os.path.exists(context.path("2.jprof"))
+
+
+@check
+def failures_name_cause_and_exit_code(context):
+    jvm = context.jvm("Idle")
+    for expected, options in [
+        (2, ["-d", "10", "-o", "x.html"]),
+        (2, ["-d", "1s", "-o", "x.docx"]),
+        (2, ["-d", "1s", "-o", "html"]),
+        (2, ["-d", "1s", "-e", "lunch", "-o", "x.html"]),
+    ]:
+        code, result = context.record(jvm.pid, *options)
+        assert code == expected and result["message"], (options, result)
+    code, result = context.record(os.getpid(), "-d", "1s", "-o", "x.html")
+    assert code == 3 and result["reason"] == "NotAJvm", result
+    code, result = context.record(jvm.pid, "-d", "1s", "-o", "missing/x.html")
+    assert code == 2 and "missing" in result["message"], result
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--jdk", required=True)
+    parser.add_argument("--jprof", required=True)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--classes", required=True)
+    parser.add_argument("checks", nargs="*")
+    arguments = parser.parse_args()
+    where = subprocess.run(["scripts/parts", "--where", arguments.jdk], capture_output=True, text=True, check=True)
+    java = os.path.join(where.stdout.strip(), "run-java")
+    if not os.access(java, os.X_OK):
+        print(f"scripts/parts {arguments.jdk} has not been run")
+        return 77
+    context = Context(arguments, java)
+    failed = 0
+    for function in CHECKS:
+        if arguments.checks and function.__name__ not in arguments.checks:
+            continue
+        began = time.monotonic()
+        try:
+            function(context)
+            context.end()
+            verdict = "ok"
+        except AssertionError as error:
+            verdict = f"FAILED: {error}"
+            failed += 1
+            context.kill_jvms()
+        print(f"{function.__name__}: {verdict} ({time.monotonic() - began:.1f} s)", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
