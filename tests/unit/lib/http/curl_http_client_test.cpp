@@ -269,5 +269,46 @@ TEST(CurlHttpClient, RefusesHeadersThatWouldForgeOthers) {
   EXPECT_EQ(response.error().code, ErrorCode::kUsage);
 }
 
+ClientOptions through_proxy(const FaultServer& proxy) {
+  ClientOptions options;
+  options.plain_http = PlainHttp::kAllow;
+  options.proxy.kind = ProxyOptions::Kind::kUrl;
+  options.proxy.url = base::Secret("http://user:hunter2@127.0.0.1:" + std::to_string(proxy.port()));
+  return options;
+}
+
+TEST(CurlHttpClient, AsksTheProxyForATunnelAndTellsItsRefusalWithoutThePassword) {
+  FaultServer proxy(R"([{"status":407},{"status":503}])");
+  HttpRequest request;
+  request.url = *parse_url("https://store.example.com/k");
+  const auto client = make_curl_http_client(through_proxy(proxy)).value();
+
+  const auto refused = client->send(request);
+  const auto down = client->send(request);
+
+  const Json seen = proxy.next_request();
+  EXPECT_EQ(seen["method"], "CONNECT");
+  EXPECT_EQ(seen["target"], "store.example.com:443");
+  EXPECT_FALSE(seen["headers"].contains("authorization"));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kProtocol);
+  EXPECT_NE(refused.error().message.find("407"), std::string::npos);
+  EXPECT_EQ(refused.error().text().find("hunter2"), std::string::npos);
+  ASSERT_FALSE(down.has_value());
+  EXPECT_EQ(down.error().code, ErrorCode::kUnavailable);
+}
+
+TEST(CurlHttpClient, GoesThroughTheProxyForPlainHttpToo) {
+  FaultServer proxy(R"([{"body":"by proxy"}])");
+  HttpRequest request;
+  request.url = *parse_url("http://store.example.com/k");
+
+  const auto response = make_curl_http_client(through_proxy(proxy)).value()->send(request);
+
+  ASSERT_TRUE(response.has_value()) << response.error().text();
+  EXPECT_EQ(response->body, "by proxy");
+  EXPECT_EQ(proxy.next_request()["target"], "http://store.example.com/k");
+}
+
 } // namespace
 } // namespace jprof::http
