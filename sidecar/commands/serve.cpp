@@ -9,6 +9,9 @@
 #include "sidecar/serve/supervisor.h"
 #include "sidecar/serve/upload.h"
 
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
 #include <memory>
 
 namespace jprof::sidecar {
@@ -28,28 +31,68 @@ void configure_log(const config::SidecarConfig& config) {
   log::configure(level, config.log_format == "text" ? log::Format::kText : log::Format::kJson);
 }
 
+// True when SIGTERM or SIGINT came meanwhile.
+bool told_to_end_within(std::chrono::seconds time) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  const timespec timeout{time.count(), 0};
+  return ::sigtimedwait(&signals, nullptr, &timeout) > 0;
+}
+
+// A container that has ended makes its pod not ready, and so takes the application out of its
+// Service. So once it runs, serve does not end because something is wrong: it says so, to the log
+// and to its callers, and goes on with what works.
+base::Result<int> run_daemon(config::SidecarConfig config, const serve::ServeOptions& options) {
+  configure_log(config);
+  if (options.broken) {
+    log::error("nothing will be recorded: " + options.broken->text());
+  }
+  serve::choose_spool(config);
+  for (;;) {
+    auto supervisor = serve::Supervisor::create(config, options);
+    if (supervisor) {
+      log::info("jprof " JPROF_VERSION " listens at " + serve::socket_path(config) + ", spool " +
+                config.spool.directory);
+      supervisor->run();
+      break;
+    }
+    if (supervisor.error().code == base::ErrorCode::kBusy) {
+      return base::fail(std::move(supervisor).error());
+    }
+    constexpr std::chrono::seconds kRetry(10);
+    log::error("cannot serve, trying again in 10 s: " + supervisor.error().text());
+    if (told_to_end_within(kRetry)) {
+      break;
+    }
+  }
+  log::info("jprof ends");
+  return 0;
+}
+
 base::Result<int> run(const Options& options) {
   serve::ServeOptions serve_options;
   if (!options.idle_exit.empty()) {
     JPROF_TRY_ASSIGN(serve_options.idle_exit, base::parse_duration(options.idle_exit));
   }
-  JPROF_TRY_ASSIGN(config::SidecarConfig config, serve::read_config(options.config));
-  if (config.store) { // what can be said about it without the store is said before anything starts
-    JPROF_TRY(serve::open_store(*config.store, {}));
-  }
+  auto config = serve::read_config(options.config);
   if (options.check) {
+    JPROF_TRY_ASSIGN(const config::SidecarConfig read, std::move(config));
+    if (read.store) {
+      JPROF_TRY(serve::open_store(*read.store, {}));
+    }
     return 0;
   }
-  configure_log(config);
-  serve::choose_spool(config);
-  const std::string where = serve::socket_path(config);
-  const std::string spool = config.spool.directory;
-  JPROF_TRY_ASSIGN(serve::Supervisor supervisor,
-                   serve::Supervisor::create(std::move(config), serve_options));
-  log::info("jprof " JPROF_VERSION " listens at " + where + ", spool " + spool);
-  supervisor.run();
-  log::info("jprof ends");
-  return 0;
+  if (!config) {
+    serve_options.broken = std::move(config).error();
+    config.emplace();
+    // A wrong variable is told like a wrong file; the right ones before it count.
+    static_cast<void>(
+        config::apply_environment(*config, [](const char* n) { return ::getenv(n); }));
+  }
+  return run_daemon(std::move(*config), serve_options);
 }
 
 } // namespace

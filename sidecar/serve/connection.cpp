@@ -238,6 +238,10 @@ void Connection::on_request(const control::Frame& frame) {
 }
 
 void Connection::on_record(const control::RecordRequest& request) {
+  if (context_.broken) {
+    send_error(*context_.broken);
+    return;
+  }
   if (auto checked = check_request(context_.config, request); !checked) {
     send_error(std::move(checked).error());
     return;

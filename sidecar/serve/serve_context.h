@@ -6,6 +6,8 @@
 #include "sidecar/serve/process_limits.h"
 #include "sidecar/spool/spool.h"
 
+#include <optional>
+
 namespace jprof::serve {
 
 // What the supervisor makes once and every child inherits by fork. Outlives them all.
@@ -14,6 +16,8 @@ struct ServeContext {
   spool::Spool spool;
   MemoryPlan memory;
   int wake_fd = -1; // a byte written here tells the supervisor that a capture was sealed
+  // Why the configuration could not be used: then `config` is the default, and nothing is recorded.
+  std::optional<base::Error> broken;
 };
 
 } // namespace jprof::serve

@@ -17,6 +17,8 @@ namespace jprof::serve {
 struct ServeOptions {
   // End after this long without a caller, a capture or an upload; 0: never.
   std::chrono::nanoseconds idle_exit{0};
+  // Answered to whoever wants to record: what is wrong with the configuration.
+  std::optional<base::Error> broken;
 };
 
 // `jprof serve`, as PID 1 of its container: accepts, starts a child for each caller, for uploads

@@ -542,10 +542,32 @@ class ServeTest(unittest.TestCase):
             self.assertIsNone(self.serve.poll())  # a caller is there
         self.assertEqual(self.serve.wait(10), 0)
 
-    def test_configuration_mistakes_are_named_before_anything_starts(self):
+    def test_a_wrong_configuration_does_not_end_the_container(self):
+        # An ended container takes its pod out of the Service: serve stays, and tells whoever asks.
         self.start("stroe: {}\n")
-        self.assertEqual(self.serve.wait(10), 2)
         self.assertIn("line 3: unknown key 'stroe'", self.log())
+        refused = self.refusal(self.record())
+        self.assertEqual((refused["reason"], refused["exitCode"]), ("ConfigInvalid", 2))
+        self.assertIn("line 3: unknown key 'stroe'", refused["message"])
+        self.session().request({"type": "list"})
+        checked = subprocess.run([JPROF, "serve", "--check", "--config", str(self.folder / "config.yaml")], env=self.env,
+                                 capture_output=True, text=True, timeout=20)
+        self.assertEqual(checked.returncode, 2)
+
+    def test_a_missing_volume_or_store_does_not_end_the_container(self):
+        self.start("store: {url: \"s3://bucket/p\", region: r, credentials: \"/nonexistent/keys\"}\n")
+        self.session().request(self.record())
+        self.assertIn("/nonexistent/keys", self.log())
+        self.kill_serve()
+        self.env["JPROF_SPOOL"] = "/proc/nowhere/spool"
+        self.env["JPROF_SOCKET"] = str(self.folder / "other.sock")
+        log = open(self.log_path, "ab")
+        self.serve = subprocess.Popen([JPROF, "serve"], env=self.env, stderr=log)
+        log.close()
+        wait_until(lambda: "mount a writable emptyDir" in self.log(), what="the cure")
+        self.assertIsNone(self.serve.poll())
+        self.serve.send_signal(signal.SIGTERM)
+        self.assertEqual(self.serve.wait(5), 0)
 
     def test_many_callers_at_once_balance(self):
         self.start("limits: {concurrentCaptures: 1, capturesPerHour: 100}\n")
