@@ -25,7 +25,7 @@ using base::ErrorCode;
 using control::FrameType;
 
 constexpr auto kHelloTime = 15s;
-constexpr auto kIdleTime = 5min;
+constexpr auto kIdleTime = 30s;  // few places are there: none is held for nothing
 constexpr auto kStallTime = 60s; // without a byte taken by the caller
 constexpr auto kTick = 200ms;    // of waiting for another connection's capture
 constexpr auto kLeaveTime = 3s;  // after SIGTERM, once the capture is sealed

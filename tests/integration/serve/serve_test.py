@@ -99,6 +99,10 @@ class ServeTest(unittest.TestCase):
         self.addCleanup(session.cut)
         return session
 
+    def ask(self, body, on_progress=None):
+        with self.session() as session:
+            return session.request(body, on_progress)
+
     def record(self, seconds=1, **more):
         return {"type": "record", "id": new_id(), "requester": "ann", "pid": self.jvm.pid,
                 "durationNs": int(seconds * SECOND), "formats": ["collapsed"], **more}
@@ -115,7 +119,7 @@ class ServeTest(unittest.TestCase):
 
     def refusal(self, body):
         with self.assertRaises(Refused) as caught:
-            self.session().request(body)
+            self.ask(body)
         return caught.exception.body
 
     def counts(self):
@@ -132,7 +136,7 @@ class ServeTest(unittest.TestCase):
         seen = []
         body = self.record(2, formats=["html", "collapsed", "jprof", "manifest"],
                            pod={"cluster": "c1", "pod": "claimed", "workloadKind": "Deployment", "workload": "checkout"})
-        result, files = self.session().request(body, on_progress=lambda p: seen.append(p["phase"]))
+        result, files = self.ask(body, on_progress=lambda p: seen.append(p["phase"]))
         self.assertEqual(result["exitCode"], 0, result)
         self.assertEqual(seen[0], "accepted")
         self.assertIn("recording", seen)
@@ -165,7 +169,7 @@ class ServeTest(unittest.TestCase):
         self.start()
         body = self.record(2)
         self.begin(body).cut()
-        result, files = self.session().request({"type": "fetch", "id": body["id"]})
+        result, files = self.ask({"type": "fetch", "id": body["id"]})
         self.assertEqual(result["exitCode"], 0, result)
         self.assertGreaterEqual(result["manifest"]["measured"]["durationNs"], 1.9 * SECOND)
         self.assertEqual(sorted(files), ["profile.collapsed", "profile.jprof"])
@@ -173,10 +177,10 @@ class ServeTest(unittest.TestCase):
     def test_a_fetch_goes_on_at_its_offset(self):
         self.start()
         body = self.record(formats=["html"])
-        _, files = self.session().request(body)
+        _, files = self.ask(body)
         whole = files["profile.html"]
         for offset in (0, 1, len(whole) // 2, len(whole)):
-            result, part = self.session().request(
+            result, part = self.ask(
                 {"type": "fetch", "id": body["id"], "names": ["profile.html"], "offsets": [offset]})
             self.assertEqual(part["profile.html"], whole[offset:])
         body = {"type": "fetch", "id": body["id"], "names": ["profile.html"], "offsets": [len(whole) + 1]}
@@ -193,7 +197,7 @@ class ServeTest(unittest.TestCase):
         self.assertEqual(refused["busy"]["requester"], "ann")
         self.assertEqual(refused["busy"]["id"], body["id"])
         self.assertRegex(refused["busy"]["until"], r"^20\d\d-.*Z$")
-        joined, files = self.session().request(self.record(requester="bob", join=True))
+        joined, files = self.ask(self.record(requester="bob", join=True))
         self.assertEqual(joined["id"], body["id"])
         self.assertIn(b"Known", files["profile.collapsed"])
         self.assertEqual(first.answer()[0]["id"], body["id"])
@@ -203,8 +207,8 @@ class ServeTest(unittest.TestCase):
         self.start()
         body = self.record(2)
         self.begin(body).cut()
-        during, _ = self.session().request(body)
-        after, files = self.session().request(body)
+        during, _ = self.ask(body)
+        after, files = self.ask(body)
         self.assertEqual(during["manifest"], after["manifest"])
         self.assertIn(b"Known", files["profile.collapsed"])
         self.assertEqual(self.counts()["accepted"], 1)
@@ -232,7 +236,7 @@ class ServeTest(unittest.TestCase):
         self.assertIn("limits.longestDuration", self.refusal(self.record(6))["cure"])
         self.assertIn("limits.shortestInterval", self.refusal(self.record(intervalNs=1_000_000))["cure"])
         self.assertEqual(self.refusal(self.record(id="../../x"))["reason"], "Usage")
-        self.session().request(self.record())
+        self.ask(self.record())
         refused = self.refusal(self.record())
         self.assertEqual((refused["reason"], refused["exitCode"]), ("LimitReached", 9))
         self.assertIn("capturesPerHour", refused["cure"])
@@ -245,12 +249,12 @@ class ServeTest(unittest.TestCase):
     def test_a_full_spool_refuses_until_somebody_fetches(self):
         self.start("spool: {quota: 2MiB}\nlimits: {captureBytes: 2MiB}\n")
         waiting = self.record(sendFiles=False)
-        self.session().request(waiting)
+        self.ask(waiting)
         refused = self.refusal(self.record())
         self.assertEqual((refused["reason"], refused["exitCode"]), ("LimitReached", 9))
         self.assertIn("spool.quota", refused["cure"])
-        self.session().request({"type": "fetch", "id": waiting["id"]})
-        self.session().request(self.record())
+        self.ask({"type": "fetch", "id": waiting["id"]})
+        self.ask(self.record())
         self.assertIn("is removed from the spool", self.log())
         self.assertEqual(self.counts()["expired"], 1)
 
@@ -266,7 +270,7 @@ class ServeTest(unittest.TestCase):
         self.assertIn(b"Known", files["profile.collapsed"])
         self.assertFalse((self.folder / "serve.sock").exists())
         self.start()
-        again, _ = self.session().request({"type": "fetch", "id": body["id"]})
+        again, _ = self.ask({"type": "fetch", "id": body["id"]})
         self.assertEqual(again["manifest"], result["manifest"])
 
     def test_sigterm_seals_a_capture_whose_caller_is_gone(self):
@@ -301,24 +305,24 @@ class ServeTest(unittest.TestCase):
         result, _ = session.answer()
         self.assertEqual((result["exitCode"], result["reason"]), (6, "PartialCapture"))
         self.assertIn("signal 9", result["message"])
-        result, files = self.session().request({"type": "fetch", "id": body["id"]})
+        result, files = self.ask({"type": "fetch", "id": body["id"]})
         self.assertGreater(len(files["profile.jprof"]), 64)
         self.assertIsNone(self.serve.poll())
-        self.session().request(self.record())  # and the JVM can be profiled again
+        self.ask(self.record())  # and the JVM can be profiled again
 
     def test_a_container_that_is_killed_keeps_what_was_recorded(self):
         self.start()
         sealed = self.record()
-        self.session().request(sealed)
+        self.ask(sealed)
         body = self.record(60)
         self.begin(body)
         wait_until(lambda: (self.spool / "incoming" / body["id"] / "profile.jprof").stat().st_size > 64, 40, "a chunk")
         self.kill_serve()
         self.start()
-        result, files = self.session().request({"type": "fetch", "id": body["id"]})
+        result, files = self.ask({"type": "fetch", "id": body["id"]})
         self.assertEqual(result["exitCode"], 6)
         self.assertIn("profile.jprof", files)
-        result, _ = self.session().request({"type": "fetch", "id": sealed["id"]})
+        result, _ = self.ask({"type": "fetch", "id": sealed["id"]})
         self.assertEqual(result["exitCode"], 0)
         counts = self.counts()
         self.assertEqual((counts["accepted"], counts["pending"]), (2, 2))
@@ -338,14 +342,14 @@ class ServeTest(unittest.TestCase):
         second = subprocess.run([JPROF, "serve", "--config", str(self.folder / "config.yaml")], env=self.env,
                                 capture_output=True, text=True, timeout=20)
         self.assertEqual(second.returncode, 9, second.stderr)
-        self.session().request({"type": "list"})  # the first still listens
+        self.ask({"type": "list"})  # the first still listens
 
     def test_a_store_gets_each_capture_once(self):
         bucket = self.folder / "bucket"
         bucket.mkdir()
         self.start("store: {url: \"file://%s\"}\nsource: {cluster: c1}\n" % bucket)
         body = self.record(requestTime="2026-11-21T07:08:09Z")
-        self.session().request(body)
+        self.ask(body)
         wait_until(lambda: self.counts()["delivered"] == 1, what="delivery")
         manifests = list(bucket.rglob("manifest.json"))
         self.assertEqual(len(manifests), 1)
@@ -359,12 +363,12 @@ class ServeTest(unittest.TestCase):
         bucket = self.folder / "bucket"
         bucket.write_text("not a directory")
         self.start("store: {url: \"file://%s\"}\n" % bucket)
-        self.session().request(self.record())
+        self.ask(self.record())
         wait_until(lambda: "cannot store it" in self.log(), what="a refusal")
         self.assertEqual(self.counts()["pending"], 1)
         bucket.unlink()
         bucket.mkdir()
-        self.session().request(self.record())  # wakes the delivery
+        self.ask(self.record())  # wakes the delivery
         wait_until(lambda: self.counts()["delivered"] == 2, 40, "delivery")
 
     def test_sigterm_delivers_what_it_has_just_sealed(self):
@@ -380,7 +384,7 @@ class ServeTest(unittest.TestCase):
     def test_damage_is_found_before_anybody_gets_it(self):
         self.start()
         body = self.record()
-        self.session().request(body)
+        self.ask(body)
         path = self.spool / "sealed" / body["id"] / "profile.jprof"
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
@@ -426,20 +430,20 @@ class ServeTest(unittest.TestCase):
     def test_it_works_within_the_memory_of_a_small_container(self):
         # 56 MiB is what a capture gets of a container of 128 MiB (MemoryPlan).
         self.start(prefix=["prlimit", "--data=%d" % (56 << 20)])
-        result, files = self.session().request(self.record(2, formats=["html", "collapsed", "jprof"]))
+        result, files = self.ask(self.record(2, formats=["html", "collapsed", "jprof"]))
         self.assertEqual(result["exitCode"], 0, result)
         self.assertGreater(len(files["profile.html"]), 10_000)
 
     def test_a_connection_needs_little_memory(self):
         self.start()
         body = self.record(formats=["html"])
-        self.session().request(body)
+        self.ask(body)
         self.serve.send_signal(signal.SIGTERM)
         self.serve.wait(10)
         self.start(prefix=["prlimit", "--data=%d" % (6 << 20)])
-        self.session().request({"type": "fetch", "id": body["id"]})
-        self.session().request({"type": "list"})
-        result, _ = self.session().request({"type": "targets"})
+        self.ask({"type": "fetch", "id": body["id"]})
+        self.ask({"type": "list"})
+        result, _ = self.ask({"type": "targets"})
         self.assertTrue(result["targets"])
 
     @unittest.skipUnless("JPROF_TEST_S3_TLS" in os.environ, "needs with_s3_gateway.py")
@@ -451,13 +455,13 @@ class ServeTest(unittest.TestCase):
                    " credentials: \"%s\", caFile: \"%s\"}\n" % (
                        os.environ["JPROF_TEST_S3_BUCKET"], os.environ["JPROF_TEST_S3_TLS"], keys,
                        os.environ["JPROF_TEST_S3_CA"]))
-        self.session().request(self.record())
+        self.ask(self.record())
         wait_until(lambda: "cannot store it" in self.log(), what="a refusal")
         self.assertEqual(self.counts()["pending"], 1)
         # The Secret is corrected; the next capture wakes the delivery of both.
         keys.write_text("[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n" % (
             os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]))
-        self.session().request(self.record())
+        self.ask(self.record())
         wait_until(lambda: self.counts()["delivered"] == 2, 60, "delivery")
         self.assertIn("/team/v1/", self.log())
         self.assertNotIn(os.environ["AWS_SECRET_ACCESS_KEY"], self.log())
@@ -502,7 +506,7 @@ class ServeTest(unittest.TestCase):
 
     def can_call(self):
         try:
-            self.session().request({"type": "list"})
+            self.ask({"type": "list"})
             return True
         except (Refused, EOFError, BrokenPipeError):
             return False
@@ -510,24 +514,24 @@ class ServeTest(unittest.TestCase):
     def test_a_caller_that_does_not_read_holds_up_nobody(self):
         self.start()
         body = self.record(formats=["html"])
-        self.session().request(body)
+        self.ask(body)
         stuck = self.session()
         for _ in range(3):
             stuck.send(REQUEST, {"type": "fetch", "id": body["id"]})
-        _, files = self.session().request({"type": "fetch", "id": body["id"]})
+        _, files = self.ask({"type": "fetch", "id": body["id"]})
         self.assertIn("profile.html", files)
 
     def test_targets_names_the_jvm(self):
         self.start()
-        result, _ = self.session().request({"type": "targets"})
+        result, _ = self.ask({"type": "targets"})
         self.assertIn(self.jvm.pid, [target["pid"] for target in result["targets"]])
 
     def test_nothing_of_a_capture_stays_in_the_jvm(self):
         self.start()
-        self.session().request(self.record())
+        self.ask(self.record())
         fds, threads = self.footprint()
         for _ in range(5):
-            self.session().request(self.record(0.3))
+            self.ask(self.record(0.3))
         self.assertEqual(self.footprint(), (fds, threads))
 
     def footprint(self):
@@ -549,14 +553,14 @@ class ServeTest(unittest.TestCase):
         refused = self.refusal(self.record())
         self.assertEqual((refused["reason"], refused["exitCode"]), ("ConfigInvalid", 2))
         self.assertIn("line 3: unknown key 'stroe'", refused["message"])
-        self.session().request({"type": "list"})
+        self.ask({"type": "list"})
         checked = subprocess.run([JPROF, "serve", "--check", "--config", str(self.folder / "config.yaml")], env=self.env,
                                  capture_output=True, text=True, timeout=20)
         self.assertEqual(checked.returncode, 2)
 
     def test_a_missing_volume_or_store_does_not_end_the_container(self):
         self.start("store: {url: \"s3://bucket/p\", region: r, credentials: \"/nonexistent/keys\"}\n")
-        self.session().request(self.record())
+        self.ask(self.record())
         self.assertIn("/nonexistent/keys", self.log())
         self.kill_serve()
         self.env["JPROF_SPOOL"] = "/proc/nowhere/spool"
@@ -575,7 +579,7 @@ class ServeTest(unittest.TestCase):
 
         def call():
             try:
-                result, _ = self.session().request(self.record(0.3))
+                result, _ = self.ask(self.record(0.3))
                 outcomes.append(result["exitCode"])
             except Refused as refused:
                 outcomes.append(refused.body["exitCode"])
