@@ -19,8 +19,8 @@ namespace {
 
 bool initialise_libcurl() {
   // Never cleaned up: other threads may be in an exchange while main returns.
-  static const bool done = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  return done;
+  static const bool kDone = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  return kDone;
 }
 
 curl_blob blob_of(std::string_view text) {
