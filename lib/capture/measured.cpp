@@ -24,14 +24,23 @@ constexpr std::array<Row<std::string>, 5> kTexts{{{"javaVersion", &Measured::jav
                                                   {"engine", &Measured::engine},
                                                   {"walker", &Measured::walker}}};
 
-constexpr std::array<Row<std::chrono::nanoseconds>, 7> kTimes{
+struct CostRow {
+  const char* key;
+  std::chrono::nanoseconds Measured::Cost::*member;
+};
+
+constexpr std::array<CostRow, 6> kCosts{{{"totalNs", &Measured::Cost::total},
+                                         {"threadNs", &Measured::Cost::thread},
+                                         {"handlersNs", &Measured::Cost::handlers},
+                                         {"longestHandlerNs", &Measured::Cost::longest_handler},
+                                         {"deliveryNs", &Measured::Cost::delivery},
+                                         {"startNs", &Measured::Cost::start}}};
+
+constexpr std::array<Row<std::chrono::nanoseconds>, 4> kTimes{
     {{"durationNs", &Measured::duration},
      {"intervalNs", &Measured::interval},
      {"intervalGotNs", &Measured::interval_got},
-     {"processCpuNs", &Measured::process_cpu},
-     {"agentCostNs", &Measured::agent_cost},
-     {"longestHandlerNs", &Measured::longest_handler},
-     {"startNs", &Measured::start}}};
+     {"processCpuNs", &Measured::process_cpu}}};
 
 constexpr std::array<Row<std::uint64_t>, 7> kCounts{
     {{"samples", &Measured::samples},
@@ -44,6 +53,16 @@ constexpr std::array<Row<std::uint64_t>, 7> kCounts{
 
 std::uint64_t count_at(const Json& json, const char* key) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, base::json_int(json, key)));
+}
+
+std::vector<std::string> texts_at(const Json& json, const char* key) {
+  std::vector<std::string> out;
+  for (const Json& text : base::json_array(json, key)) {
+    if (text.is_string() && out.size() < kMostEntries) {
+      out.push_back(text.get<std::string>());
+    }
+  }
+  return out;
 }
 
 } // namespace
@@ -67,11 +86,16 @@ Json measured_json(const Measured& measured) {
   for (const auto& row : kCounts) {
     out[row.key] = measured.*row.member;
   }
+  Json& cost = out["agentCost"] = Json::object();
+  for (const CostRow& row : kCosts) {
+    cost[row.key] = (measured.cost.*row.member).count();
+  }
   out["accounted"] = measured.accounted;
   out["interrupted"] = measured.interrupted;
   Json& losses = out["losses"] = Json::array();
   for (const Measured::Loss& loss : measured.losses) {
-    losses.push_back({{"reason", loss.reason}, {"samples", loss.samples}});
+    losses.push_back(
+        {{"reason", loss.reason}, {"samples", loss.samples}, {"weightNs", loss.weight_ns}});
   }
   Json& hottest = out["hottest"] = Json::array();
   for (const Measured::Method& method : measured.hottest) {
@@ -79,6 +103,7 @@ Json measured_json(const Measured& measured) {
         {{"name", method.name}, {"samples", method.samples}, {"weightNs", method.weight_ns}});
   }
   out["notes"] = measured.notes;
+  out["fileErrors"] = measured.file_errors;
   return out;
 }
 
@@ -94,11 +119,16 @@ Measured measured_from_json(const Json& json) {
   for (const auto& row : kCounts) {
     out.*row.member = count_at(json, row.key);
   }
+  const Json& cost = base::json_object(json, "agentCost");
+  for (const CostRow& row : kCosts) {
+    out.cost.*row.member = std::chrono::nanoseconds(base::json_int(cost, row.key));
+  }
   out.accounted = base::json_bool(json, "accounted");
   out.interrupted = base::json_bool(json, "interrupted");
   for (const Json& loss : base::json_array(json, "losses")) {
     if (out.losses.size() < kMostEntries) {
-      out.losses.push_back({base::json_string(loss, "reason"), count_at(loss, "samples")});
+      out.losses.push_back({base::json_string(loss, "reason"), count_at(loss, "samples"),
+                            count_at(loss, "weightNs")});
     }
   }
   for (const Json& method : base::json_array(json, "hottest")) {
@@ -107,11 +137,8 @@ Measured measured_from_json(const Json& json) {
                              count_at(method, "weightNs")});
     }
   }
-  for (const Json& note : base::json_array(json, "notes")) {
-    if (note.is_string() && out.notes.size() < kMostEntries) {
-      out.notes.push_back(note.get<std::string>());
-    }
-  }
+  out.notes = texts_at(json, "notes");
+  out.file_errors = texts_at(json, "fileErrors");
   return out;
 }
 

@@ -17,6 +17,16 @@ struct Measured {
   struct Loss {
     std::string reason;
     std::uint64_t samples = 0;
+    std::uint64_t weight_ns = 0;
+  };
+  // What the capture cost the JVM by the agent's own account.
+  struct Cost {
+    std::chrono::nanoseconds total{0}; // thread + handlers + delivery
+    std::chrono::nanoseconds thread{0};
+    std::chrono::nanoseconds handlers{0};
+    std::chrono::nanoseconds longest_handler{0};
+    std::chrono::nanoseconds delivery{0};
+    std::chrono::nanoseconds start{0}; // start asked for -> first timer armed
   };
   struct Method {
     std::string name;
@@ -43,12 +53,11 @@ struct Measured {
   std::chrono::nanoseconds process_cpu{0};
   std::uint64_t threads = 0;
   std::uint64_t threads_unarmed = 0;
-  std::chrono::nanoseconds agent_cost{0}; // all of it
-  std::chrono::nanoseconds longest_handler{0};
-  std::chrono::nanoseconds start{0}; // start asked for -> first timer armed
-  std::vector<Method> hottest;       // at most ten
+  Cost cost;
+  std::vector<Method> hottest; // at most ten
   bool interrupted = false;
   std::vector<std::string> notes;
+  std::vector<std::string> file_errors; // derived files that could not be made
 
   std::uint64_t lost() const;
 };

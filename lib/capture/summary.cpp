@@ -96,11 +96,11 @@ std::string rate_line(const Measured& measured) {
 }
 
 std::string cost_line(const Measured& measured) {
-  const auto cost = static_cast<double>(measured.agent_cost.count());
-  return line("cost", time_text(measured.agent_cost) + " CPU in the JVM, " +
+  const auto cost = static_cast<double>(measured.cost.total.count());
+  return line("cost", time_text(measured.cost.total) + " CPU in the JVM, " +
                           percent_text(cost, static_cast<double>(measured.process_cpu.count())) +
                           " of what it used; longest handler " +
-                          time_text(measured.longest_handler));
+                          time_text(measured.cost.longest_handler));
 }
 
 std::string hottest_lines(const Measured& measured) {
@@ -126,6 +126,9 @@ std::string summary_text(const Measured& measured) {
   out += samples_line(measured) + lost_line(measured) + rate_line(measured) + cost_line(measured);
   for (const std::string& note : measured.notes) {
     out += line("note", base::printable(note, 500));
+  }
+  for (const std::string& error : measured.file_errors) {
+    out += line("missing", base::printable(error, 500));
   }
   return out + hottest_lines(measured);
 }

@@ -106,10 +106,6 @@ std::string time_label(std::chrono::system_clock::time_point time) {
   return stamp;
 }
 
-std::string file_name_of(std::string_view format) {
-  return format == "html" ? "flamegraph.html" : "profile." + std::string(format);
-}
-
 std::string path_for_pod(const std::string& path, std::string_view format, std::string_view pod) {
   const std::size_t stem = path.size() - format.size() - 1;
   return path.substr(0, stem) + "-" + safe(pod) + path.substr(stem);

@@ -16,7 +16,8 @@ struct Output {
   std::string format; // "html", "collapsed", ...: what the sidecar is asked for
   std::string path;   // empty: default_path
   // kUnlessStored: fetched because a store gets every file of a capture; kept only if that fails.
-  enum class Keep { kAlways, kUnlessStored } keep = Keep::kAlways;
+  // kNever: comes with the rest, and nobody asked for it.
+  enum class Keep { kAlways, kUnlessStored, kNever } keep = Keep::kAlways;
 };
 
 // The `-o FILE`s of a command; none of them is one HTML page. kUsage for an ending that names no
@@ -38,8 +39,6 @@ std::string time_label(std::chrono::system_clock::time_point time);
 // For one of several pods: "out.html" becomes "out-<pod>.html".
 std::string path_for_pod(const std::string& path, std::string_view format, std::string_view pod);
 
-// What a sidecar calls the file of a format (docs/formats/capture.md).
-std::string file_name_of(std::string_view format);
 // The format of a file that a sidecar names, by its ending; empty where there is none of ours.
 std::string format_of(std::string_view name);
 

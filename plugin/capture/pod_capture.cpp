@@ -39,7 +39,8 @@ void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& r
   for (ReceivedFiles::File& file : received.files()) {
     const Output* output = output_of(capture, file.format);
     const bool wanted = output != nullptr && output->keep == Output::Keep::kAlways;
-    if (!wanted && !report.stored.empty()) {
+    const bool dropped = output == nullptr || output->keep == Output::Keep::kNever;
+    if (dropped || (!wanted && !report.stored.empty())) {
       continue;
     }
     const auto replace = capture.replace && wanted ? base::Replace::kAllow : base::Replace::kRefuse;

@@ -28,19 +28,20 @@ struct FetchOptions {
 };
 
 // Every format that a sidecar may send, since only its answer says which there are; with -o only
-// those are kept, unless a store that wants them all fails.
+// those are kept.
 std::vector<Output> outputs_of(const FetchOptions& options, std::vector<Output> plan) {
-  const bool named = !options.outputs.empty();
-  if (!named) {
+  Output::Keep keep = Output::Keep::kAlways;
+  if (options.outputs.empty()) {
     plan.clear();
+  } else {
+    keep = options.store.empty() ? Output::Keep::kNever : Output::Keep::kUnlessStored;
   }
   for (const std::string& format : all_formats()) {
     const bool known = std::any_of(plan.begin(), plan.end(), [&format](const Output& output) {
       return output.format == format;
     });
     if (!known) {
-      plan.push_back({format, default_path(options.target, options.id, format),
-                      named ? Output::Keep::kUnlessStored : Output::Keep::kAlways});
+      plan.push_back({format, default_path(options.target, options.id, format), keep});
     }
   }
   return plan;
@@ -64,12 +65,6 @@ Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& opti
   out.sidecar = sidecar->name;
   out.request.kind = control::RequestKind::kFetch;
   out.request.fetch.id = options.id;
-  if (!options.outputs.empty() && options.store.empty()) {
-    for (const Output& output : plan) {
-      out.request.fetch.names.push_back(file_name_of(output.format));
-      out.request.fetch.offsets.push_back(0);
-    }
-  }
   out.outputs = outputs_of(options, plan);
   out.replace = !options.outputs.empty();
   out.store_url = options.store;

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <unistd.h>
 #include <utility>
 
 namespace jprof::plugin {
@@ -70,7 +71,11 @@ std::string image_digest(const std::string& image_id) {
 }
 
 std::string requester(const kube::ClusterAccess& access) {
-  return access.in_cluster ? "pod " + variable("HOSTNAME") : variable("USER");
+  if (access.in_cluster) {
+    return "pod " + variable("HOSTNAME");
+  }
+  const std::string user = variable("USER");
+  return user.empty() ? "uid " + std::to_string(::getuid()) : user;
 }
 
 // The request without what differs from pod to pod.

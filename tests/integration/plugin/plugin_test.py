@@ -91,7 +91,7 @@ class PluginTest(unittest.TestCase):
         os.mkdir(store)
         out, _ = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", "file://" + store)
         names = {os.path.basename(f) for f in glob.glob(store + "/**", recursive=True) if os.path.isfile(f)}
-        self.assertEqual(names, {"flamegraph.html", "profile.jprof", "manifest.json"})
+        self.assertEqual(names, {"profile.html", "profile.jprof", "manifest.json"})
         self.assertEqual(self.files(), ["x.html"])
         self.assertIn(store + "/v1/", out)
 
@@ -167,6 +167,20 @@ class PluginTest(unittest.TestCase):
         _, err = self.run_plugin("demo", "--duration", "300ms", code=3)
         self.assertRegex(err, "kubectl jprof fetch -n shop demo [0-9A-Z]{26}")
         self.assertEqual(self.files(), [])
+
+    def test_fetch_brings_a_kept_capture(self):
+        self.serve(50_000)
+        name = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+        self.run_plugin("fetch", "demo", name)
+        self.assertEqual(self.files(), ["jprof-demo-%s.html" % name])
+        self.run_plugin("fetch", "demo", name, "-o", "x.html")
+        self.assertEqual(os.path.getsize(os.path.join(self.work, "x.html")), 50_000)
+        self.run_plugin("fetch", "demo", "../../x", code=2)
+
+    def test_list_shows_pods(self):
+        self.serve(pods=[pod("a"), pod("b", ("app",))])
+        out, _ = self.run_plugin("list", "--json")
+        self.assertEqual([p["canBeProfiled"] for p in json.loads(out)["pods"]], [True, False])
 
     def test_ctrl_c_keeps_what_there_is(self):
         self.serve()

@@ -24,10 +24,10 @@ Measured sample() {
   out.error_samples = 3;
   out.weight_ns = 1000;
   out.accounted = true;
-  out.losses = {{"ring full", 2}, {"no thread", 0}};
+  out.losses = {{"ring full", 2, 20}, {"no thread", 0, 0}};
   out.process_cpu = seconds(100);
   out.threads = 31;
-  out.agent_cost = milliseconds(250);
+  out.cost.total = milliseconds(250);
   out.hottest = {{"a.b.C.d", 9, 310}};
   out.notes = {"rung 1 skipped"};
   return out;
