@@ -39,6 +39,7 @@ constexpr int kCalibrationSignals = 64;
 // Only one session records at a time (session.cpp), so its parts need not be allocated. They are
 // not touched once the handlers are gone.
 sampling::Sampler g_sampler;
+sampling::ModuleMap g_module_maps[2];
 recording::PrivateTables g_tables;
 recording::ThreadTable g_threads;
 recording::ModuleTable g_modules;
@@ -213,6 +214,7 @@ void Recorder::write_header() {
   header.max_depth = g_sampler.max_depth;
   g_sampler.generation_gate.reset();
   g_sampler.module_gate.reset();
+  g_sampler.modules = g_module_maps;
   g_generations.begin(&g_sampler);
   g_modules.begin(&g_sampler, g_tables);
   g_modules.refresh(header.start_mono_ns);
@@ -232,6 +234,7 @@ Failure Recorder::take_signal() {
   }
   handlers_installed_ = true;
   calibrate_delivery();
+  g_sampler.signals_carry_timer_id = engines::signals_carry_timer_id(signal());
   sampling::publish(&g_sampler);
   return {};
 }

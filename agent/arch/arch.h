@@ -24,6 +24,14 @@ struct Registers {
   std::uint64_t popped_return = 0;
 };
 
+// Words from the frame pointer of HotSpot's call stub to its JavaCallWrapper, where libjvm does not
+// export it (entry_frame_call_wrapper_offset of cpu/*/frame_*.hpp, the same in 8 to 25).
+#ifdef __aarch64__
+inline constexpr std::int32_t kCallWrapperWords = -8;
+#else
+inline constexpr std::int32_t kCallWrapperWords = -6;
+#endif
+
 // DWARF's numbers of these registers (x86-64 psABI, figure 3.36; AADWARF64, 4.1).
 #ifdef __aarch64__
 inline constexpr std::uint64_t kDwarfFramePointer = 29;

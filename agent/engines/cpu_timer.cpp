@@ -37,6 +37,27 @@ std::uint64_t thread_cpu_ns(std::int32_t tid) {
   return os::clock_ns(thread_cpu_clock(tid));
 }
 
+bool signals_carry_timer_id(int signal) {
+  KernelSigevent event;
+  event.signal = signal;
+  event.notify = kNotifyThread;
+  event.tid = os::thread_id();
+  std::int32_t timer = -1;
+  if (arch::system_call(SYS_timer_create, CLOCK_MONOTONIC, os::as_argument(&event),
+                        os::as_argument(&timer)) != 0) {
+    return true;
+  }
+  const itimerspec once{.it_interval = {}, .it_value = to_timespec(1)};
+  arch::system_call(SYS_timer_settime, timer, 0, os::as_argument(&once), 0);
+  const std::uint64_t set = std::uint64_t{1} << (signal - 1);
+  const timespec patience = to_timespec(50'000'000);
+  siginfo_t info{};
+  const long got = arch::system_call(SYS_rt_sigtimedwait, os::as_argument(&set),
+                                     os::as_argument(&info), os::as_argument(&patience), 8);
+  arch::system_call(SYS_timer_delete, timer);
+  return got != signal || info.si_timerid == timer;
+}
+
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
                    std::uint64_t first_ns) {
   KernelSigevent event;

@@ -24,4 +24,8 @@ long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t inter
 // Deletes the timer. A signal that it has queued already is refused by the handler as stale.
 void disarm_cpu_timer(sampling::ThreadEntry& entry);
 
+// True if a timer's signal carries the id that timer_create returned, tried on the calling thread,
+// which must block `signal`. An emulator (qemu-user) numbers the timers of its guest anew.
+bool signals_carry_timer_id(int signal);
+
 } // namespace jprof::agent::engines

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/jvm/vm_structs.h"
 
+#include "agent/arch/arch.h"
 #include "agent/jvm/struct_tables.h"
 #include "agent/os/modules.h"
 
@@ -186,9 +187,8 @@ void read_thread_layout(VmLayout& vm, Reader& reader) {
   vm.anchor_in_wrapper_pc = pc;
   vm.anchor_in_wrapper_fp = fp;
   reader.require(thread.bytes != 0, "JavaThread");
-  reader.require(
-      tables.int_constant("frame::entry_frame_call_wrapper_offset", &vm.entry_wrapper_words),
-      "frame::entry_frame_call_wrapper_offset");
+  vm.entry_wrapper_words = arch::kCallWrapperWords;
+  tables.int_constant("frame::entry_frame_call_wrapper_offset", &vm.entry_wrapper_words);
   const std::uint64_t call_stub =
       tables.static_address("StubRoutines", "_call_stub_return_address");
   reader.require(call_stub != 0, "StubRoutines::_call_stub_return_address");

@@ -201,7 +201,9 @@ bool owns_signal(const Sampler& sampler, const siginfo_t& info) {
 void take_sample(Sampler& sampler, const siginfo_t& info, const void* ucontext) {
   count(sampler, Counter::kEntered);
   auto& entry = *static_cast<ThreadEntry*>(info.si_value.sival_ptr);
-  if (load_acquire(entry.armed) == 0 || info.si_timerid != load_relaxed(entry.timer)) {
+  const bool other_timer =
+      sampler.signals_carry_timer_id && info.si_timerid != load_relaxed(entry.timer);
+  if (load_acquire(entry.armed) == 0 || other_timer) {
     count(sampler, Counter::kOutcomeStale);
     return;
   }

@@ -60,10 +60,11 @@ struct Sampler {
   std::uint64_t interval_ns = 0;
   std::uint32_t max_depth = 0;
   std::int32_t pid = 0;
+  bool signals_carry_timer_id = true;
   VmLayout vm;
   Generation generations[wire::kGenerations];
   ReaderGate generation_gate;
-  ModuleMap modules[2];
+  ModuleMap* modules = nullptr; // two of them
   ReaderGate module_gate;
   std::atomic<std::uint32_t> modules_wanted{0};       // a handler met a pc in no known module
   long (*clock)(int clock, void* timespec) = nullptr; // the vDSO's clock_gettime, may be null
