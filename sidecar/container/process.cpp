@@ -9,6 +9,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
@@ -225,6 +226,16 @@ base::Status Process::send_signal(int signal_number) const {
   }
   return base::fail(base::errno_error(error, "cannot signal process " + std::to_string(pid_))
                         .with_cure("run jprof with the uid of the JVM (runAsUser)"));
+}
+
+std::chrono::milliseconds process_age(const Process& process) {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const long said = ::sysconf(_SC_CLK_TCK);
+  const long long ticks = said > 0 ? said : 100;
+  const long long started_ms = static_cast<long long>(process.start_ticks()) * 1000 / ticks;
+  const long long now_ms = static_cast<long long>(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
+  return std::chrono::milliseconds(std::max<long long>(0, now_ms - started_ms));
 }
 
 } // namespace jprof::container

@@ -6,6 +6,7 @@
 #include "lib/base/unique_fd.h"
 #include "sidecar/container/status.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -67,5 +68,8 @@ class Process {
   std::uint64_t start_ticks_ = 0;
   base::UniqueFd directory_;
 };
+
+// Time since the process was started.
+std::chrono::milliseconds process_age(const Process& process);
 
 } // namespace jprof::container

@@ -17,6 +17,7 @@
 #include <optional>
 #include <poll.h>
 #include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -159,6 +160,19 @@ base::Status check_ids(const Target& target) {
           " and runAsGroup: " + std::to_string(theirs.gid) + " for the jprof container");
 }
 
+// In a /tmp with the sticky bit a JVM cannot replace another user's file by its own socket.
+base::Status check_foreign_socket(const TargetRoot& root, const Target& target) {
+  const std::string path = socket_path(target);
+  const auto found = root.resolve(path, container::Links::kRefuseLast);
+  const uid_t theirs = target.status.effective_uid;
+  struct stat entry {};
+  if (!found || ::fstat(found->get(), &entry) != 0 || entry.st_uid == theirs || theirs == 0) {
+    return {};
+  }
+  return base::fail(failed(target, path + " belongs to uid " + std::to_string(entry.st_uid),
+                           "remove that file, a leftover of another user's JVM"));
+}
+
 base::Error deaf(const Target& target) {
   return failed(target, "it does not catch SIGQUIT now, so asking would kill it",
                 "it is starting or ending: try again in a second");
@@ -209,6 +223,38 @@ base::Result<UniqueFd> handshake(const TargetRoot& root, const Target& target, D
   return wait_for_socket(root, target, deadline);
 }
 
+// A JVM catches SIGQUIT a moment before it is ready for it: what it does then it forgets (create_vm
+// removes stale sockets after the handler is there). Its service thread is made after that moment.
+bool has_started(const TargetRoot& root, const Target& target) {
+  constexpr std::size_t kMostThreads = 4096;
+  constexpr std::string_view kLaterThread = "Service Thread\n";
+  if (has_attach_socket(root, target)) {
+    return true;
+  }
+  const auto status = target.process.status();
+  const auto threads = target.process.list("task", kMostThreads);
+  if (!status || !status->catches(SIGQUIT) || !threads) {
+    return false;
+  }
+  return std::any_of(threads->begin(), threads->end(), [&target](const std::string& thread) {
+    const auto name = target.process.read("task/" + thread + "/comm", 64);
+    return name && *name == kLaterThread;
+  });
+}
+
+// Waits for a JVM that may be starting: its process is young, or was something else before it
+// became a JVM. One that is neither (its threads have other names) costs the shorter wait once.
+void wait_until_started(const TargetRoot& root, const Target& target, Deadline deadline) {
+  constexpr std::chrono::seconds kYoung{10};
+  const auto patience = Deadline::after(std::chrono::seconds(2)).sooner(deadline);
+  microseconds wait = kFirstWait;
+  while (!has_started(root, target) && check_running(target) && !deadline.expired() &&
+         (!patience.expired() || process_age(target.process) < kYoung)) {
+    std::this_thread::sleep_for(wait);
+    wait = std::min(wait * 2, kLongestWait);
+  }
+}
+
 } // namespace
 
 bool has_attach_socket(const TargetRoot& root, const Target& target) {
@@ -221,6 +267,7 @@ bool has_attach_socket(const TargetRoot& root, const Target& target) {
 base::Status check_attachable(const TargetRoot& root, const Target& target) {
   JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
   JPROF_TRY(check_ids(target));
+  JPROF_TRY(check_foreign_socket(root, target));
   if (has_attach_socket(root, target)) {
     return {};
   }
@@ -247,6 +294,7 @@ base::Result<UniqueFd> open_attach_socket(const Target& target, Deadline deadlin
   }
   // With our own rights, which may be more than the target's: it need not be open to its own uid.
   JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
+  wait_until_started(root, target, deadline);
   JPROF_TRY(check_attachable(root, target));
   auto handed =
       container::as_identity(target.identity(), deadline, [&]() -> base::Result<container::Handed> {

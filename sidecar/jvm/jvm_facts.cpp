@@ -6,11 +6,8 @@
 #include "sidecar/container/access.h"
 #include "sidecar/jvm/jvm_flags.h"
 
-#include <algorithm>
-#include <ctime>
 #include <string>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace jprof::jvm {
 namespace {
@@ -65,14 +62,6 @@ JvmRelease read_release(const Target& target) {
   return release;
 }
 
-std::chrono::seconds uptime_of(const container::Process& process) {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  const long ticks = ::sysconf(_SC_CLK_TCK);
-  const auto started = static_cast<long long>(process.start_ticks()) / (ticks > 0 ? ticks : 100);
-  return std::chrono::seconds(std::max<long long>(0, now.tv_sec - started));
-}
-
 } // namespace
 
 JvmFacts read_facts(const Target& target) {
@@ -88,7 +77,8 @@ JvmFacts read_facts(const Target& target) {
   if (const auto mounts = target.process.read("mountinfo", kTextBytes)) {
     container::complete_from_mountinfo(*mounts, facts.ids);
   }
-  facts.uptime = uptime_of(target.process);
+  facts.uptime =
+      std::chrono::duration_cast<std::chrono::seconds>(container::process_age(target.process));
   return facts;
 }
 

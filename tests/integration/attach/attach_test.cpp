@@ -12,9 +12,15 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace jprof {
@@ -37,6 +43,15 @@ std::size_t leftovers() {
 
 class RealJvm : public ::testing::TestWithParam<const char*> {
  protected:
+  // A killed JVM leaves its socket, which would stand in the way of another user's JVM that gets
+  // the same number.
+  ~RealJvm() override {
+    if (process_ != nullptr) {
+      std::error_code ignored;
+      std::filesystem::remove("/tmp/.java_pid" + std::to_string(process_->pid()), ignored);
+    }
+  }
+
   // Starts the JVM and finds it; false where the part is missing.
   bool start(std::vector<std::string> options = {}, std::string run_as = {}) {
     testing::JvmOptions jvm;
@@ -219,6 +234,132 @@ TEST_P(RealJvm, ThatIsStoppedIsToldAtOnce) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, ErrorCode::kAttachFailed);
   EXPECT_NE(reply.error().message.find("stopped"), std::string::npos);
+}
+
+TEST_P(RealJvm, TakesLongArgumentsWhereItSpeaksVersion2) {
+  START_OR_SKIP();
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+  const std::string release = GetParam();
+  const std::string line = "help " + std::string(5000, 'x');
+
+  const auto reply = jvm::run_command(*target, {"jcmd", {line}}, Deadline::after(seconds(20)));
+
+  if (release == "jdk-25") {
+    ASSERT_TRUE(reply) << reply.error().text();
+    EXPECT_TRUE(reply->text.starts_with("Help unavailable")) << reply->text.substr(0, 200);
+  } else {
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::kLimit);
+    EXPECT_NE(reply.error().cure.find("JDK 24"), std::string::npos);
+  }
+}
+
+// A listener of ours that a hostile target would have us connect to.
+class Bait {
+ public:
+  Bait() : path_(folder_.path() + "/bait") {
+    socket_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+              0);
+    EXPECT_EQ(::listen(socket_.get(), 8), 0);
+  }
+  const std::string& path() const { return path_; }
+  bool taken() const { return ::accept(socket_.get(), nullptr, nullptr) >= 0; }
+
+ private:
+  testing::TempDir folder_;
+  std::string path_;
+  base::UniqueFd socket_;
+};
+
+// What a hostile process of the JVM's uid can put where the attach socket will be. The JVM replaces
+// it when it opens its own.
+TEST_P(RealJvm, AnswersThroughAnythingPlantedAsItsSocket) {
+  for (const char* plant : {"link to a socket", "link to nothing", "fifo", "file", "socket"}) {
+    START_OR_SKIP();
+    const auto target = find();
+    ASSERT_TRUE(target) << target.error().text();
+    const std::string path = "/tmp/.java_pid" + std::to_string(process_->pid());
+    const Bait bait;
+    const std::string what = plant;
+    if (what == "link to a socket") {
+      std::filesystem::create_symlink(bait.path(), path);
+    } else if (what == "link to nothing") {
+      std::filesystem::create_symlink("/tmp/.jprof-test-nothing", path);
+    } else if (what == "fifo") {
+      ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    } else if (what == "file") {
+      std::ofstream(path) << "planted";
+    } else {
+      std::filesystem::create_hard_link(bait.path(), path);
+    }
+
+    const auto reply = jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(20)));
+
+    ASSERT_TRUE(reply) << plant << ": " << reply.error().text();
+    EXPECT_NE(reply->text.find("java.version="), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists("/tmp/.jprof-test-nothing"));
+    if (what == "link to a socket") {
+      EXPECT_FALSE(bait.taken());
+    }
+  }
+}
+
+TEST_P(RealJvm, IsNotAskedThroughAPlantedTrigger) {
+  START_OR_SKIP();
+  const auto target = find();
+  ASSERT_TRUE(target) << target.error().text();
+  testing::TempDir folder;
+  const std::string victim = folder.path() + "/created";
+  const std::string trigger = "/tmp/.attach_pid" + std::to_string(process_->pid());
+  std::filesystem::create_symlink(victim, trigger);
+
+  const auto reply = jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(20)));
+
+  EXPECT_FALSE(std::filesystem::exists(victim));     // nothing was made through the link
+  EXPECT_TRUE(std::filesystem::is_symlink(trigger)); // nor was another's file removed
+  EXPECT_TRUE(reply) << reply.error().text();        // its working directory did
+  EXPECT_FALSE(std::filesystem::exists(".attach_pid" + std::to_string(process_->pid())));
+  std::filesystem::remove(trigger);
+}
+
+// A JVM that is 0 to 200 ms old: it has no handler for SIGQUIT at first, and then no attach
+// listener.
+TEST_P(RealJvm, IsNeverKilledWhileItStarts) {
+  constexpr int kTimes = 12; // a thousand in scripts/test --full
+  const char* const asked = std::getenv("JPROF_START_ATTEMPTS");
+  const int times = asked != nullptr ? std::atoi(asked) : kTimes;
+  int answered = 0;
+  for (int i = 0; i < times; ++i) {
+    testing::JvmOptions options;
+    options.part = GetParam();
+    if (i % 4 == 3) {
+      options.options = {"-Xrs"};
+    }
+    process_ = testing::start_jvm(options);
+    if (process_ == nullptr) {
+      GTEST_SKIP() << "scripts/parts " << GetParam() << " has not been run";
+    }
+    ::usleep(static_cast<useconds_t>(i % 12 * 17000));
+
+    const auto target = find();
+    if (target) {
+      const auto reply =
+          jvm::run_command(*target, {"properties", {}}, Deadline::after(seconds(20)));
+      answered += reply ? 1 : 0;
+      EXPECT_TRUE(reply || reply.error().code == ErrorCode::kAttachFailed) << reply.error().text();
+    } else {
+      EXPECT_EQ(target.error().code, ErrorCode::kNotAJvm) << target.error().text();
+    }
+    const auto line = process_->read_line(seconds(60));
+    EXPECT_TRUE(line && *line == "ready")
+        << "the JVM died, or printed its threads: " << line.value_or("");
+  }
+  EXPECT_GT(answered, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Release, RealJvm,
