@@ -8,7 +8,7 @@
 as_user() { # USER CMD...
   local user=$1; shift
   mkdir -p "$work/home"
-  (cd "$work/home" && inside env "KUBECONFIG=$(stage_state)/$user.conf" "PATH=$repo/build/bin:$(stage_state)/bin:$PATH" \
+  (cd "$work/home" && inside env "KUBECONFIG=$(stage_state)/$user.conf" "PATH=$programs:$(stage_state)/bin:$PATH" \
     NO_COLOR=1 "$@")
 }
 jprof() { as_user developer kubectl jprof "$@"; }
@@ -39,7 +39,7 @@ check "the stacks hold the application's true shares" shares_are_true "$work/hom
 check "the original flamegraph.pl reads the stacks" bash -c \
   "perl '$("$repo/scripts/parts" flamegraph-pl)/flamegraph.pl' '$work/home/stacks.collapsed' | grep -q priceBasket"
 check "the recording says the same on the laptop" bash -c \
-  "cd '$work/home' && '$repo/build/bin/jprof' convert recording.jprof -o again.collapsed && cmp stacks.collapsed again.collapsed"
+  "cd '$work/home' && '$programs/jprof' convert recording.jprof -o again.collapsed && cmp stacks.collapsed again.collapsed"
 check "without -o a page lies in the working directory" bash -c "cd '$work/home' && ls jprof-demo-*.html || exit 1" \
   < <(jprof demo -n shop --duration 1s >/dev/null 2>&1)
 check_output "--json says the same in one object" '"files"' jprof demo -n shop --duration 1s --json -o json.html

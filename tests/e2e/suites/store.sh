@@ -11,7 +11,7 @@ bundles_are_whole() { # PREFIX COUNT
   local manifest found=0
   while read -r manifest; do
     found=$((found + 1))
-    "$repo/build/bin/jprof" verify "$(dirname "$manifest")" || return 1
+    "$programs/jprof" verify "$(dirname "$manifest")" || return 1
   done < <(find "$s3/data/$bucket/$1" -name manifest.json 2>/dev/null)
   ((found == $2)) || { echo "$found manifests instead of $2 under $1"; find "$s3/data/$bucket" -type f; return 1; }
 }
