@@ -30,7 +30,7 @@ page_is_whole() { # HTML
 
 "$cluster" user developer >/dev/null
 check "the chart gives a developer the rights" inside "$helm" install -n shop jprof "$repo/charts/jprof" \
-  --set image.repository=localhost/jprof,image.tag=1,image.pullPolicy=Never \
+  --set image.repository=localhost/jprof,image.pullPolicy=Never --set-string image.tag=1 \
   --set 'rbac.subjects[0].kind=User,rbac.subjects[0].name=developer,rbac.subjects[0].apiGroup=rbac.authorization.k8s.io'
 check "kubectl jprof POD --duration 3s" \
   jprof demo -n shop --duration 3s -o page.html -o stacks.collapsed -o recording.jprof
