@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <pthread.h>
 #include <string>
 #include <sys/resource.h>
 
@@ -26,17 +27,36 @@ std::uint64_t number_in(const std::string& path) {
   return value;
 }
 
-base::Status set_limit(__rlimit_resource_t resource, std::uint64_t bytes, const char* name) {
+// kKept leaves the hard limit: a capture is a child of a connection and is allowed more than that.
+enum class Hard { kKept, kLowered };
+
+base::Status set_limit(__rlimit_resource_t resource, std::uint64_t bytes, Hard hard,
+                       const char* name) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0) {
     return base::errno_failure(errno, std::string("cannot read ") + name);
   }
   limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
-  limit.rlim_max = limit.rlim_cur;
+  if (hard == Hard::kLowered) {
+    limit.rlim_max = limit.rlim_cur;
+  }
   if (::setrlimit(resource, &limit) != 0) {
     return base::errno_failure(errno, std::string("cannot set ") + name);
   }
   return {};
+}
+
+// RLIMIT_DATA counts the whole of a thread's stack, used or not, and the usual 8 MiB are a third of
+// what a capture may have in a container of 128 MiB. Ours need some KiB.
+void make_thread_stacks_small() {
+  constexpr std::size_t kStackBytes = 512 * 1024;
+  pthread_attr_t attributes;
+  if (::pthread_attr_init(&attributes) == 0) {
+    if (::pthread_attr_setstacksize(&attributes, kStackBytes) == 0) {
+      static_cast<void>(::pthread_setattr_default_np(&attributes));
+    }
+    ::pthread_attr_destroy(&attributes);
+  }
 }
 
 } // namespace
@@ -67,14 +87,15 @@ std::uint64_t container_memory_limit() {
 }
 
 base::Status limit_this_process(std::uint64_t memory_bytes, std::uint64_t file_bytes) {
-  JPROF_TRY(set_limit(RLIMIT_CORE, 0, "RLIMIT_CORE"));
+  JPROF_TRY(set_limit(RLIMIT_CORE, 0, Hard::kLowered, "RLIMIT_CORE"));
   if (file_bytes != 0) {
     std::signal(SIGXFSZ, SIG_IGN); // the write fails with EFBIG instead
-    JPROF_TRY(set_limit(RLIMIT_FSIZE, file_bytes, "RLIMIT_FSIZE"));
+    JPROF_TRY(set_limit(RLIMIT_FSIZE, file_bytes, Hard::kKept, "RLIMIT_FSIZE"));
   }
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // their shadow is terabytes
   if (memory_bytes != 0) {
-    JPROF_TRY(set_limit(RLIMIT_DATA, memory_bytes, "RLIMIT_DATA"));
+    make_thread_stacks_small();
+    JPROF_TRY(set_limit(RLIMIT_DATA, memory_bytes, Hard::kKept, "RLIMIT_DATA"));
   }
 #else
   static_cast<void>(memory_bytes);

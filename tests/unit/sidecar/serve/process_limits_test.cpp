@@ -9,6 +9,7 @@
 #include <new>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -57,6 +58,20 @@ TEST(LimitThisProcess, TurnsTooMuchMemoryIntoAFailureOfThatProcess) {
               return static_cast<int>(fits[1]) + too_much[2];
             }),
             70);
+}
+
+TEST(LimitThisProcess, LetsAChildHaveMoreThanItsParent) {
+  // As a capture has more than the connection that it is forked from; and it has threads.
+  EXPECT_EQ(in_child([] {
+              if (!limit_this_process(6 * kMiB, 0) || !limit_this_process(24 * kMiB, 0)) {
+                return 1;
+              }
+              std::vector<char> fits(12 * kMiB, 'x');
+              int ran = 0;
+              std::thread([&ran] { ++ran; }).join();
+              return fits[1] == 'x' && ran == 1 ? 0 : 2;
+            }),
+            0);
 }
 
 TEST(LimitThisProcess, TurnsATooLongFileIntoAnErrorOfTheWrite) {
