@@ -102,15 +102,20 @@ bool StackWalker::step_generated() {
   return false;
 }
 
+// True if `registers` stand in an interpreter frame: its method is where it should be.
+bool StackWalker::read_interpreter_frame(const arch::Registers& registers,
+                                         MethodView* method) const {
+  const std::uint64_t fp = registers.fp;
+  return fp > registers.sp && fp - registers.sp < kMaxInterpretedFrameBytes && (fp & 7) == 0 &&
+         fp < stack_end_ && read_method(vm_, word_at(words_from(fp, kMethodWords)), method);
+}
+
 bool StackWalker::step_interpreted(const CodeBlob& blob) {
   const std::uint64_t fp = at_.fp;
   MethodView method;
-  const bool framed = fp > at_.sp && fp - at_.sp < kMaxInterpretedFrameBytes && (fp & 7) == 0 &&
-                      fp < stack_end_ &&
-                      read_method(vm_, word_at(words_from(fp, kMethodWords)), &method);
-  if (!framed) {
-    push_stub(blob); // on its way into or out of a method
-    return (interrupted_ && (leave_method_entry(true) || find_java_caller())) ||
+  if (!read_interpreter_frame(at_, &method)) {
+    push_stub(blob); // on its way into or out of a method, or an entry that makes no frame
+    return leave_method_entry(true) || (interrupted_ && find_java_caller()) ||
            fail(ErrorFrame::kNoMethod);
   }
   push_method(method.is_native ? FrameKind::kJavaNative : FrameKind::kInterpreted, method,
@@ -189,7 +194,7 @@ bool StackWalker::leave_method_entry(bool arguments_moved) {
   usable[0] = arch::leave_frameless(callers[0]);
   usable[1] = at_.fp >= at_.sp && at_.fp - at_.sp <= kFrameInTheMaking &&
               arch::leave_by_frame_pointer(callers[1]);
-  usable[2] = arguments_moved && at_.popped_return != 0 && at_.sender_sp >= at_.sp;
+  usable[2] = arguments_moved && interrupted_ && at_.popped_return != 0 && at_.sender_sp >= at_.sp;
   callers[2].pc = at_.popped_return;
   for (int i = 0; i < 3; ++i) {
     arch::Registers& caller = callers[i];
@@ -213,14 +218,14 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
   if (!left) {
     return fail(ErrorFrame::kFault);
   }
-  if (!interrupted_ || is_call_return(caller.pc)) {
+  if (!interrupted_ || is_caller(caller)) {
     return accept(caller);
   }
   // Some instruction sequences lower the stack pointer for a moment (x87 mathematics in JDK 8).
   for (std::uint64_t words = 1; words <= kMaxBorrowedWords; ++words) {
     arch::Registers lowered = at_;
     lowered.sp += words * 8;
-    if (arch::leave_fixed_frame(code, false, lowered) && is_call_return(lowered.pc)) {
+    if (arch::leave_fixed_frame(code, false, lowered) && is_caller(lowered)) {
       return accept(lowered);
     }
   }
@@ -319,6 +324,14 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
   CompiledMethod compiled;
   return read_compiled_method(vm_, blob, &compiled) &&
          (sampling::is_call_return(compiled, pc) || is_native_wrapper(compiled));
+}
+
+// As is_call_return, and an interpreted caller must have its frame.
+bool StackWalker::is_caller(const arch::Registers& caller) const {
+  CodeBlob blob;
+  MethodView method;
+  return is_call_return(caller.pc) && find_blob(vm_, caller.pc, &blob) &&
+         (blob.kind != BlobKind::kInterpreter || read_interpreter_frame(caller, &method));
 }
 
 bool StackWalker::is_native_wrapper(const CompiledMethod& compiled) const {

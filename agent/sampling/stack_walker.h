@@ -62,6 +62,8 @@ class StackWalker {
   bool fail(wire::ErrorFrame error);
   enum class Interpreted { kAccept, kOnlyCalls };
   bool is_call_return(std::uint64_t pc, Interpreted interpreted = Interpreted::kAccept) const;
+  bool is_caller(const arch::Registers& caller) const;
+  bool read_interpreter_frame(const arch::Registers& registers, MethodView* method) const;
   bool is_native_wrapper(const CompiledMethod& compiled) const;
   Anchor read_anchor(std::uint64_t object, std::int32_t sp, std::int32_t pc, std::int32_t fp) const;
   std::int32_t interpreted_bci(const MethodView& method) const;
