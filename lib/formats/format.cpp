@@ -8,9 +8,12 @@ namespace jprof::formats {
 namespace {
 
 // Longer endings first where one ends in another.
-constexpr std::array<FormatName, 4> kFormats{{
+constexpr std::array<FormatName, 7> kFormats{{
     {Format::kPage, ".html", "the flame graph page"},
     {Format::kCollapsed, ".collapsed", "folded stacks, one per line"},
+    {Format::kSvg, ".svg", "a flame graph as an interactive picture"},
+    {Format::kTreeText, ".txt", "the call tree as text"},
+    {Format::kTreeJson, ".json", "the call tree as JSON"},
     {Format::kRecording, ".jprof", "the recording itself"},
     {Format::kCollapsed, ".folded", "the same as .collapsed"},
 }};

@@ -12,7 +12,7 @@
 // Which format a file is in: by the ending of its name.
 namespace jprof::formats {
 
-enum class Format { kRecording, kCollapsed, kPage };
+enum class Format { kRecording, kCollapsed, kPage, kSvg, kTreeText, kTreeJson };
 
 struct FormatName {
   Format format;

@@ -6,7 +6,10 @@
 #include "lib/profile/recording_format.h"
 #include "lib/profile/recording_reader.h"
 #include "lib/render/collapsed_reader.h"
+#include "lib/render/collapsed_writer.h"
 #include "lib/render/perf_script_reader.h"
+#include "lib/render/speedscope_reader.h"
+#include "lib/render/thread_dump_reader.h"
 
 #include <cstddef>
 #include <unistd.h>
@@ -21,18 +24,47 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+enum class Content { kRecording, kPerfScript, kThreadDump, kSpeedscope, kFolded };
+
+Content content_of(std::string_view bytes) {
+  if (bytes.starts_with(profile::kRecordingMagic)) {
+    return Content::kRecording;
+  }
+  if (render::looks_like_speedscope(bytes)) {
+    return Content::kSpeedscope;
+  }
+  if (render::looks_like_thread_dump(bytes)) {
+    return Content::kThreadDump;
+  }
+  return render::looks_like_perf_script(bytes) ? Content::kPerfScript : Content::kFolded;
+}
+
+base::Result<std::string> read_bytes(const std::string& path) {
+  return path == "-" ? base::read_all(STDIN_FILENO, kLargestFile, "standard input")
+                     : base::read_file(path, kLargestFile);
+}
+
 } // namespace
 
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name) {
   const std::string_view title = base_name(name);
-  if (bytes.starts_with(profile::kRecordingMagic)) {
-    JPROF_TRY_ASSIGN(profile::Recording recording, profile::read_recording(bytes));
-    return std::move(recording.profile);
-  }
-  if (render::looks_like_perf_script(bytes)) {
-    return render::read_perf_script(bytes, title);
-  }
-  auto profile = render::read_collapsed(bytes, title);
+  auto profile = [&]() -> base::Result<profile::Profile> {
+    switch (content_of(bytes)) {
+    case Content::kRecording: {
+      JPROF_TRY_ASSIGN(profile::Recording recording, profile::read_recording(bytes));
+      return std::move(recording.profile);
+    }
+    case Content::kPerfScript:
+      return render::read_perf_script(bytes, title);
+    case Content::kThreadDump:
+      return render::read_thread_dumps(bytes, title);
+    case Content::kSpeedscope:
+      return render::read_speedscope(bytes, title);
+    case Content::kFolded:
+      break;
+    }
+    return render::read_collapsed(bytes, title);
+  }();
   if (!profile) {
     return base::fail(std::move(profile).error().with_context(std::string(name)));
   }
@@ -40,13 +72,17 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
 }
 
 base::Result<profile::Profile> read_any_file(const std::string& path) {
-  if (path == "-") {
-    JPROF_TRY_ASSIGN(const std::string bytes,
-                     base::read_all(STDIN_FILENO, kLargestFile, "standard input"));
-    return read_any(bytes, "standard input");
+  JPROF_TRY_ASSIGN(const std::string bytes, read_bytes(path));
+  return read_any(bytes, path == "-" ? "standard input" : path);
+}
+
+base::Result<std::string> read_folded_file(const std::string& path) {
+  JPROF_TRY_ASSIGN(std::string bytes, read_bytes(path));
+  if (content_of(bytes) == Content::kFolded) {
+    return bytes;
   }
-  JPROF_TRY_ASSIGN(const std::string bytes, base::read_file(path, kLargestFile));
-  return read_any(bytes, path);
+  JPROF_TRY_ASSIGN(const profile::Profile profile, read_any(bytes, path));
+  return render::write_collapsed(profile, {.suffix = render::KindSuffix::kAnnotate});
 }
 
 } // namespace jprof::formats

@@ -15,5 +15,7 @@ namespace jprof::formats {
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name);
 // The same from a file, "-" being standard input. At most 4 GiB.
 base::Result<profile::Profile> read_any_file(const std::string& path);
+// Folded text as it stands (decimals and second counts are kept); other formats are folded.
+base::Result<std::string> read_folded_file(const std::string& path);
 
 } // namespace jprof::formats

@@ -5,6 +5,8 @@
 #include "lib/page/page_writer.h"
 #include "lib/profile/recording_writer.h"
 #include "lib/render/collapsed_writer.h"
+#include "lib/render/svg_writer.h"
+#include "lib/render/tree_writer.h"
 
 namespace jprof::formats {
 
@@ -17,6 +19,14 @@ base::Result<std::string> write_as(const profile::Profile& profile, Format forma
     return render::write_collapsed(profile);
   case Format::kPage:
     return page::write_page(profile, {.title = options.title});
+  case Format::kSvg:
+    return render::write_svg(
+        render::write_collapsed(profile, {.suffix = render::KindSuffix::kAnnotate}),
+        {.title = options.title.empty() ? profile.info().title : options.title, .colors = "java"});
+  case Format::kTreeText:
+    return render::write_tree_text(profile);
+  case Format::kTreeJson:
+    return render::write_tree_json(profile);
   }
   return base::make_failure(base::ErrorCode::kInternal, "a format without a writer");
 }

@@ -282,7 +282,8 @@ def join(tokens):
 
 
 def read_reserved(path):
-    return {line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {name for line in lines if not line.startswith("#") for name in line.split()}
 
 
 def source_digest(source_dir):

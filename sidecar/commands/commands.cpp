@@ -4,7 +4,9 @@
 
 #include "sidecar/commands/attach.h"
 #include "sidecar/commands/convert.h"
+#include "sidecar/commands/diff.h"
 #include "sidecar/commands/doctor.h"
+#include "sidecar/commands/flame.h"
 #include "sidecar/commands/list.h"
 #include "sidecar/commands/record.h"
 #include "sidecar/commands/serve.h"
@@ -17,6 +19,8 @@ namespace jprof::sidecar {
 void add_commands(cli::Program& program) {
   add_record(program);
   add_convert(program);
+  add_diff(program);
+  add_flame(program);
   add_list(program);
   add_doctor(program);
   add_attach(program);

@@ -61,12 +61,13 @@ void add_convert(cli::Program& program) {
       [&program, options] { return convert(*options, program.json()); });
   command
       .add_option("IN", options->input,
-                  "A .jprof recording, folded text, perf script output; - is standard input")
+                  "A .jprof recording, folded text, output of perf script, thread dumps, "
+                  "speedscope's JSON; - is standard input")
       ->required();
   command
-      .add_option(
-          "-o,--output", options->outputs,
-          "File to write, may be repeated; its ending gives the format: .html .collapsed .jprof")
+      .add_option("-o,--output", options->outputs,
+                  "File to write, may be repeated; its ending gives the format: .html .svg "
+                  ".collapsed .txt .json .jprof")
       ->required();
   command.add_option("--title", options->title, "Title of pages and pictures");
 }

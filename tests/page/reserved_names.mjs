@@ -69,9 +69,18 @@ export function digest() {
 }
 
 export function listed() {
-  return readFileSync(LIST, 'utf8').split('\n').filter((line) => line && line[0] !== '#');
+  return readFileSync(LIST, 'utf8').split('\n').filter((line) => line[0] !== '#').join(' ').split(' ').filter(Boolean);
+}
+
+function inLines(names) {
+  const lines = [''];
+  for (const name of names) {
+    if (lines[lines.length - 1].length + name.length > 110) lines.push('');
+    lines[lines.length - 1] += (lines[lines.length - 1] ? ' ' : '') + name;
+  }
+  return lines.join('\n');
 }
 
 export function writeList(names) {
-  writeFileSync(LIST, '# SPDX-FileCopyrightText: The jprof authors\n# SPDX-License-Identifier: Apache-2.0\n' + '# Made by tests/page/run --reserved: names that shrink.py must leave alone.\n# For words ' + digest() + '\n' + names.join('\n') + '\n');
+  writeFileSync(LIST, '# SPDX-FileCopyrightText: The jprof authors\n# SPDX-License-Identifier: Apache-2.0\n' + '# Made by tests/page/run --reserved: names that shrink.py must leave alone.\n# For words ' + digest() + '\n' + inLines(names) + '\n');
 }

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/render/speedscope_reader.h"
+
+#include "lib/base/json.h"
+#include "lib/profile/profile_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace jprof::render {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kLargestText = std::size_t{1} << 30;
+constexpr double kLargestValue = 9e15; // doubles are exact below
+
+base::Status bad(const std::string& what) {
+  return base::make_failure(base::ErrorCode::kInvalidData, "speedscope's JSON: " + what);
+}
+
+// Our units in one of a profile's units; 0 for counts.
+double unit_factor(std::string_view unit) {
+  return unit == "seconds"        ? 1e9
+         : unit == "milliseconds" ? 1e6
+         : unit == "microseconds" ? 1e3
+         : unit == "nanoseconds"  ? 1
+         : unit == "bytes"        ? 1
+                                  : 0;
+}
+
+class SpeedscopeIntake {
+ public:
+  explicit SpeedscopeIntake(std::string_view title) {
+    builder_.info().title = std::string(title);
+    builder_.info().has_threads = true;
+  }
+
+  base::Result<profile::Profile> read(const Json& file) {
+    for (const Json& frame : base::json_array(base::json_object(file, "shared"), "frames")) {
+      frames_.push_back(builder_.intern_frame(
+          {.name = builder_.intern_string(base::json_string(frame, "name", "[unnamed]")),
+           .owner = builder_.intern_string(base::json_string(frame, "file")),
+           .line = static_cast<std::int32_t>(base::json_int(frame, "line"))}));
+    }
+    const Json& profiles = base::json_array(file, "profiles");
+    if (frames_.empty() || profiles.empty()) {
+      JPROF_TRY(bad("no frames or no profiles"));
+    }
+    unit_ = base::json_string(profiles.front(), "unit");
+    for (const Json& one : profiles) {
+      JPROF_TRY(read_profile(one));
+    }
+    return finish();
+  }
+
+ private:
+  base::Status read_profile(const Json& one) {
+    if (base::json_string(one, "unit") != unit_) {
+      ++other_units_;
+      return {};
+    }
+    thread_ = builder_.add_thread({.name = builder_.intern_string(base::json_string(one, "name"))});
+    const std::string type = base::json_string(one, "type");
+    if (type == "sampled") {
+      return read_sampled(one);
+    }
+    return type == "evented" ? read_evented(one) : bad("a profile of type '" + type + "'");
+  }
+
+  base::Status read_sampled(const Json& one) {
+    const Json& samples = base::json_array(one, "samples");
+    const Json& weights = base::json_array(one, "weights");
+    double at = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (!samples[i].is_array()) {
+        return bad("a sample that is no list");
+      }
+      stack_.clear();
+      for (const Json& index : samples[i]) {
+        JPROF_TRY(push(index));
+      }
+      double weight = 1;
+      if (i < weights.size() && weights[i].is_number()) {
+        weight = weights[i].get<double>();
+      }
+      add(at, weight);
+      at += weight;
+    }
+    return {};
+  }
+
+  base::Status read_evented(const Json& one) {
+    stack_.clear();
+    double last = 0;
+    bool first = true;
+    for (const Json& event : base::json_array(one, "events")) {
+      const auto at = event.is_object() ? event.find("at") : event.end();
+      if (!event.is_object() || at == event.end() || !at->is_number()) {
+        return bad("an event without a time");
+      }
+      const double now = at->get<double>();
+      if (!first && !stack_.empty()) {
+        add(last, now - last);
+      }
+      first = false;
+      last = now;
+      if (base::json_string(event, "type") == "O") {
+        JPROF_TRY(push(event.contains("frame") ? event["frame"] : Json()));
+      } else if (!stack_.empty()) {
+        stack_.pop_back();
+      }
+    }
+    return {};
+  }
+
+  base::Status push(const Json& index) {
+    if (!index.is_number_unsigned() || index.get<std::uint64_t>() >= frames_.size()) {
+      return bad("a frame that is not in the list");
+    }
+    stack_.push_back(frames_[index.get<std::size_t>()]);
+    return {};
+  }
+
+  void add(double at, double weight) {
+    const double factor = std::max(unit_factor(unit_), 1.0);
+    const double scaled = weight * factor;
+    if (!(scaled > 0 && scaled < kLargestValue && at * factor < kLargestValue)) {
+      return;
+    }
+    const auto units = static_cast<std::uint64_t>(std::llround(scaled));
+    const bool counts = unit_factor(unit_) == 0;
+    const bool timed = unit_.ends_with("seconds");
+    builder_.add_sample(
+        {.time = std::chrono::nanoseconds(timed ? std::llround(std::max(0.0, at * factor)) : 0),
+         .thread = thread_,
+         .stack = builder_.intern_stack(stack_),
+         .count = counts ? units : 1,
+         .weight = units});
+    ++samples_;
+  }
+
+  base::Result<profile::Profile> finish() {
+    profile::ProfileInfo& info = builder_.info();
+    info.has_times = unit_.ends_with("seconds");
+    info.event = unit_ == "bytes" ? "alloc" : "";
+    info.unit = info.has_times     ? profile::Unit::kNanoseconds
+                : unit_ == "bytes" ? profile::Unit::kBytes
+                                   : profile::Unit::kSamples;
+    info.facts.emplace_back("source", "speedscope");
+    if (other_units_ > 0) {
+      info.facts.emplace_back("profiles of other units", std::to_string(other_units_));
+    }
+    return builder_.build();
+  }
+
+  profile::ProfileBuilder builder_;
+  std::vector<profile::FrameId> frames_;
+  std::vector<profile::FrameId> stack_;
+  profile::ThreadId thread_{};
+  std::string unit_;
+  std::uint64_t samples_ = 0;
+  std::uint64_t other_units_ = 0;
+};
+
+} // namespace
+
+bool looks_like_speedscope(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string_view::npos && text[begin] == '{' &&
+         text.find("\"shared\"") != std::string_view::npos &&
+         text.find("\"profiles\"") != std::string_view::npos;
+}
+
+base::Result<profile::Profile> read_speedscope(std::string_view text, std::string_view title) {
+  JPROF_TRY_ASSIGN(const Json file, base::parse_json(text, {.bytes = kLargestText, .depth = 16}));
+  return SpeedscopeIntake(title).read(file);
+}
+
+} // namespace jprof::render

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+
+#include <string>
+#include <string_view>
+
+namespace jprof::render {
+
+// What `jprof flame` takes: the options of flamegraph.pl by their names, with its defaults.
+struct SvgOptions {
+  std::string title = {}; // empty: "Flame Graph", or "Icicle Graph" when inverted
+  std::string subtitle = {};
+  std::string notes = {}; // a comment in the file
+  std::string count_name = "samples";
+  std::string name_type = "Function:";
+  std::string font_type = "Verdana";
+  std::string colors = "hot";
+  std::string background = {}; // a theme (yellow, blue, green, grey) or #rrggbb; empty: by `colors`
+  double font_size = 12;
+  double font_width = 0.59; // mean width of a letter, in font sizes
+  double min_width = 0.1;   // smaller boxes are left out; pixels, or percent of the total
+  bool min_width_percent = false;
+  double total = 0; // 0: the sum of the counts
+  double factor = 1;
+  int width = 1200;
+  int frame_height = 16;
+  bool hash = false;   // colours by a weighted hash of the name's first letters
+  bool random = false; // colours that differ from box to box
+  bool reverse = false;
+  bool inverted = false;
+  bool flamechart = false;
+  bool negate = false;
+};
+
+// Folded text as an interactive picture (zoom, search, tooltips; no script but our own, no names in
+// it): boxes and widths are those of flamegraph.pl. Text with two counts is drawn differentially.
+// kUsage for options that make no sense, kInvalidData if no line has a count.
+base::Result<std::string> write_svg(std::string_view folded, const SvgOptions& options = {});
+
+} // namespace jprof::render
