@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace jprof::container {
 namespace {
@@ -60,19 +61,19 @@ bool take_hex(std::string_view text, std::uint64_t& out) {
 }
 
 bool take_pids(std::string_view text, std::vector<pid_t>& out) {
-  out.clear();
-  while (out.size() < kMaxNamespaceLevels) {
-    const std::string_view word = take_word(text);
-    if (word.empty()) {
-      return !out.empty();
-    }
+  std::vector<pid_t> pids; // `out` keeps its value where this line is malformed
+  for (std::string_view word = take_word(text); !word.empty(); word = take_word(text)) {
     const auto pid = number<pid_t>(word);
-    if (!pid || *pid < 0) {
+    if (!pid || *pid < 0 || pids.size() == kMaxNamespaceLevels) {
       return false;
     }
-    out.push_back(*pid);
+    pids.push_back(*pid);
   }
-  return false;
+  if (pids.empty()) {
+    return false;
+  }
+  out = std::move(pids);
+  return true;
 }
 
 // One bit for each line that must be there.

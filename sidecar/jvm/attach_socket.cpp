@@ -36,6 +36,7 @@ using std::chrono::microseconds;
 // A JVM answers SIGQUIT within a millisecond; the waits grow for one that is short of CPU.
 constexpr microseconds kFirstWait{100};
 constexpr microseconds kLongestWait{20000};
+constexpr std::string_view kLaterThread = "Service Thread\n"; // see has_started
 
 base::Error failed(const Target& target, const std::string& cause, const std::string& cure) {
   return base::make_error(ErrorCode::kAttachFailed,
@@ -227,7 +228,6 @@ base::Result<UniqueFd> handshake(const TargetRoot& root, const Target& target, D
 // removes stale sockets after the handler is there). Its service thread is made after that moment.
 bool has_started(const TargetRoot& root, const Target& target) {
   constexpr std::size_t kMostThreads = 4096;
-  constexpr std::string_view kLaterThread = "Service Thread\n";
   if (has_attach_socket(root, target)) {
     return true;
   }
