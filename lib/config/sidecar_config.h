@@ -21,7 +21,7 @@ struct SidecarLimits {
   std::chrono::nanoseconds longest_duration{std::chrono::minutes(10)};
   std::chrono::nanoseconds shortest_interval{std::chrono::milliseconds(1)};
   std::uint64_t captures_per_hour = 60;
-  std::uint64_t concurrent_captures = 1; // of different JVMs; they share the memory limit
+  std::uint64_t concurrent_captures = 1;          // of different JVMs; they share the memory limit
   std::uint64_t capture_bytes = 64 * 1024 * 1024; // of one capture with its derived files
 };
 
