@@ -171,8 +171,8 @@ struct RecordingWriter::State {
 
   base::Status write_threads(ByteWriter& payload) {
     std::ranges::sort(changed_threads);
-    const auto repeated = std::ranges::unique(changed_threads);
-    changed_threads.erase(repeated.begin(), repeated.end());
+    changed_threads.erase(std::unique(changed_threads.begin(), changed_threads.end()),
+                          changed_threads.end());
     ByteWriter section;
     for (const std::size_t id : changed_threads) {
       const Thread& thread = threads[id];

@@ -13,6 +13,7 @@
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/jvm/java_command.h"
 #include "sidecar/record/capture_outcome.h"
+#include "sidecar/record/memory_budget.h"
 #include "sidecar/record/recorder.h"
 #include "sidecar/record/recording_file.h"
 #include "sidecar/symbols/symbolizer.h"
@@ -198,6 +199,9 @@ class Capture {
     options.interval = request_.interval;
     options.max_depth = request_.max_depth;
     options.walker = walker_of(request_.walker).value();
+    const MemoryBudget budget = memory_budget(free_memory());
+    options.region_bytes = budget.region_bytes;
+    options.limits.dictionary_bytes = static_cast<std::size_t>(budget.dictionary_bytes);
     base::Result<RecorderResult> result = record(input, options);
     outcome_.notes.insert(outcome_.notes.end(), symbolizer.notes().begin(),
                           symbolizer.notes().end());

@@ -85,6 +85,7 @@ struct CaptureOutcome {
   std::chrono::nanoseconds duration{0};
   std::chrono::nanoseconds interval{0};     // asked
   std::chrono::nanoseconds interval_got{0}; // CPU time per signal, overruns apart; 0: no samples
+  std::chrono::nanoseconds tick{0};         // what the source's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // in profile.jprof, error frames included
   std::uint64_t error_samples = 0;          // of these: no stack, or one that ends in an error
   std::uint64_t weight = 0;                 // ns

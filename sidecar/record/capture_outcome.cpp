@@ -39,6 +39,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.duration = info.duration;
   out.interval = info.interval;
   out.interval_got = info.interval_got;
+  out.tick = result.tick;
   out.samples = result.samples;
   out.error_samples = result.error_samples;
   out.weight = result.weight;

@@ -76,8 +76,11 @@ std::string rate_line(const CaptureOutcome& o) {
   if (o.samples == 0) {
     return asked + "no sample\n";
   }
-  return asked + short_time(o.interval_got) + " got; " + base::printable(o.engine) + ", " +
-         base::printable(o.walker) + "\n";
+  const std::string tick =
+      o.tick > o.interval ? " (the kernel looks at CPU timers every " + short_time(o.tick) + ")"
+                          : "";
+  return asked + short_time(o.interval_got) + " got" + tick + "; " + base::printable(o.engine) +
+         ", " + base::printable(o.walker) + "\n";
 }
 
 std::string cost_line(const CaptureOutcome& o) {
@@ -167,6 +170,7 @@ Json summary_json(const CaptureOutcome& outcome) {
                  {"durationNanos", o.duration.count()},
                  {"intervalNanos", o.interval.count()},
                  {"intervalGotNanos", o.interval_got.count()},
+                 {"tickNanos", o.tick.count()},
                  {"samples", o.samples},
                  {"errorSamples", o.error_samples},
                  {"weight", o.weight},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/recorder.h"
 
+#include "lib/base/duration.h"
 #include "lib/base/random.h"
 #include "sidecar/inject/agent_link.h"
 #include "sidecar/record/control_channel.h"
@@ -341,6 +342,9 @@ class Session {
                                      result_.samples <= recorded + result_.in_flight;
     result_.accounted = !broken_ && sums && samples;
     result_.hottest = hottest(kResultMethods);
+    constexpr std::uint64_t kMostTick = 1'000'000'000;
+    result_.tick =
+        nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMostTick)));
   }
 
   profile::ProfileInfo closing_info() const {
@@ -370,6 +374,9 @@ class Session {
     add("signals", std::to_string(result_.counter(wire::Counter::kEntered)));
     add("samples without a whole stack", std::to_string(result_.error_samples));
     add("sums agree", result_.accounted ? "yes" : "no");
+    if (result_.tick > options_.interval) {
+      add("tick", "the kernel looks at CPU timers every " + base::format_duration(result_.tick));
+    }
     if (intake_.detail_was_cut()) {
       add("detail", "stacks were cut to stay within the sidecar's memory");
     }

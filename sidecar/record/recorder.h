@@ -72,6 +72,7 @@ struct RecorderResult {
   // The sink's failure: the recording then ends with the last chunk that it took.
   std::optional<base::Error> sink_error;
   std::uint64_t threads = 0;
+  std::chrono::nanoseconds tick{0}; // of the source
   std::uint64_t recording_bytes = 0;
   std::vector<MethodShare> hottest; // at most ten
 

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace jprof::record {
+
+// What this process's cgroup can still take: limit - (usage - inactive_file), of version 2 or 1
+// (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst). Nothing where there is no limit.
+// Going over it would not fail but kill us: so it is asked before memory is taken.
+std::optional<std::uint64_t> free_memory(const std::string& cgroup_mount = "/sys/fs/cgroup",
+                                         const std::string& own_cgroup = "/proc/self/cgroup");
+
+struct MemoryBudget {
+  std::uint64_t region_bytes = 0;
+  std::uint64_t dictionary_bytes = 0;
+};
+// A quarter of what is free for the region, a quarter for names and stacks, within what makes
+// sense.
+MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes);
+
+} // namespace jprof::record
