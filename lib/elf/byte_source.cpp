@@ -29,7 +29,9 @@ class MemorySource final : public ByteSource {
     if (offset > bytes_.size() || out.size() > bytes_.size() - offset) {
       return false;
     }
-    std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    if (!out.empty()) { // of an empty table: memcpy takes no null pointer
+      std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    }
     return true;
   }
 

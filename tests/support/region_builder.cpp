@@ -179,7 +179,7 @@ void RegionBuilder::set_thread(std::uint32_t index, std::uint32_t tid, std::stri
   slot.cpu_at_disarm_ns = 1000 + cpu_ns;
   slot.incarnation = incarnation;
   slot.name_bytes = static_cast<std::uint16_t>(std::min(name.size(), sizeof(slot.name)));
-  std::memcpy(slot.name, name.data(), slot.name_bytes);
+  std::ranges::copy(name.substr(0, slot.name_bytes), slot.name);
   slot.flags = static_cast<std::uint16_t>(wire::ThreadFlag::kJava);
   store_release(slot.seq, slot.seq + 1);
 }
@@ -195,9 +195,9 @@ void RegionBuilder::set_module(std::uint32_t index, std::uint64_t base, std::uin
   slot.end = end;
   slot.bias = bias;
   slot.path_bytes = static_cast<std::uint32_t>(path.size());
-  std::memcpy(slot.path, path.data(), path.size());
+  std::ranges::copy(path, slot.path);
   slot.build_id_bytes = static_cast<std::uint32_t>(build_id.size());
-  std::memcpy(slot.build_id, build_id.data(), build_id.size());
+  std::ranges::copy(build_id, slot.build_id);
   store_release(slot.seq, slot.seq + 1);
 }
 
