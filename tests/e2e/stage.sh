@@ -51,6 +51,7 @@ stage_up() { # JVM...: the images to have
   stage_s3
   stage_chart
   stage_environment
+  rm -rf "${s3:?}/data/$bucket"/*
 }
 
 # What a caller of ours who may write to the bucket has in the environment.
@@ -63,7 +64,7 @@ stage_environment() {
   )
 }
 
-# The same on a cluster that is already up: new images and charts, no namespace of an earlier run.
+# The same on a cluster that is already up: new images and charts, nothing of an earlier run.
 stage_reuse() { # JVM...
   local images=()
   mapfile -t images < <("$repo/tests/e2e/images" jprof "${@/#/shop-jdk-}")
@@ -71,6 +72,7 @@ stage_reuse() { # JVM...
   "$cluster" load-image "${images[@]}"
   stage_chart
   stage_environment
+  rm -rf "${s3:?}/data/$bucket"/*
 }
 
 # A copy of the sample chart whose dependency is packed in, as `helm dependency update` leaves it.

@@ -13,13 +13,15 @@ as_user() { # USER CMD...
 }
 jprof() { as_user developer kubectl jprof "$@"; }
 
-# The shares that the sample application was built with: three quarters and one quarter of serveOrder. Short captures on
-# a busy machine: within six points.
+# The shares that the sample application was built with: three quarters and one quarter of serveOrder, within two points
+# and three standard errors of that many samples.
 shares_are_true() { # COLLAPSED
   awk '{ if (/Shop\.priceBasket/) price += $NF; else if (/Shop\.packParcel/) pack += $NF }
-       END { share = price + pack > 0 ? 100 * price / (price + pack) : 0
-             printf "priceBasket has %.1f %% of %d\n", share, price + pack
-             exit !(share > 69 && share < 81) }' "$1"
+       END { n = price + pack
+             if (n < 20) { print n " samples of serveOrder are too few"; exit 1 }
+             share = 100 * price / n; room = 2 + 300 * sqrt(0.75 * 0.25 / n)
+             printf "priceBasket has %.1f %% of %d, 75 +- %.1f wanted\n", share, n, room
+             exit !(share > 75 - room && share < 75 + room) }' "$1"
 }
 
 # One file, nothing fetched: no address of anything outside.
@@ -40,6 +42,6 @@ check "the original flamegraph.pl reads the stacks" bash -c \
   "perl '$("$repo/scripts/parts" flamegraph-pl)/flamegraph.pl' '$work/home/stacks.collapsed' | grep -q priceBasket"
 check "the recording says the same on the laptop" bash -c \
   "cd '$work/home' && '$programs/jprof' convert recording.jprof -o again.collapsed && cmp stacks.collapsed again.collapsed"
-check "without -o a page lies in the working directory" bash -c "cd '$work/home' && ls jprof-demo-*.html || exit 1" \
-  < <(jprof demo -n shop --duration 1s >/dev/null 2>&1)
+without_output() { jprof demo -n shop --duration 1s && ls "$work"/home/jprof-demo-*.html; }
+check "without -o a page lies in the working directory" without_output
 check_output "--json says the same in one object" '"files"' jprof demo -n shop --duration 1s --json -o json.html

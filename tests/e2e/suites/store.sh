@@ -47,7 +47,7 @@ check "and the page of it is on disk" page_is_whole "$work/home/kept.html"
 k create secret generic s3-writer --from-literal="AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY" \
   --from-literal="AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY" >/dev/null
 check "the chart configures a sidecar with a store" inside "$helm" upgrade -n shop jprof "$repo/charts/jprof" --reuse-values \
-  --set-json "sidecarConfig.config={\"store\":{\"url\":\"s3://$bucket/by-sidecar\",\"region\":\"us-east-1\",\"endpoint\":\"https://$node_address:7070\",\"credentialsFile\":\"/etc/jprof/store\",\"caFile\":\"/etc/jprof/store/ca.crt\"}}"
+  --set-json "sidecarConfig.config={\"store\":{\"url\":\"s3://$bucket/by-sidecar\",\"region\":\"us-east-1\",\"endpoint\":\"https://$node_address:7070\",\"credentials\":\"/etc/jprof/store\",\"caFile\":\"/etc/jprof/store/ca.crt\"}}"
 check "a sidecar with a store runs" deploy storing --set cpu=200m,jprof-sidecar.configMap=jprof-sidecar \
   --set jprof-sidecar.storeSecret=s3-writer,jprof-sidecar.caConfigMap=s3-ca,jprof-sidecar.source.workload=storing
 check "its capture is fetched" jprof storing -n shop --duration 1s -o storing.html
