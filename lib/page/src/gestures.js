@@ -39,7 +39,7 @@ function bindWheel(view) {
 // Two fingers: the weight under each stays under it.
 function pinch(view, fingers, before) {
   const [a, b] = [...fingers.values()];
-  const spread = Math.max(24, Math.abs(a.x - b.x));
+  const spread = Math.max(24, Math.hypot(a.x - b.x, a.y - b.y));
   const middle = (a.x + b.x) / 2;
   if (before) {
     view.zoomAt(middle, before.spread / spread);

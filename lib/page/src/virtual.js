@@ -25,6 +25,8 @@ export class VirtualList {
 
   draw() {
     const height = this.element.clientHeight;
+    // Out of sight: what it lists may be gone already.
+    if (!height) return;
     const first = Math.max(0, Math.floor(this.element.scrollTop / this.rowHeight) - 4);
     const last = Math.min(this.count, Math.ceil((this.element.scrollTop + height) / this.rowHeight) + 4);
     const rows = [];

@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Search, keys, the address, and what leaves the page.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { closeBrowser, settle, withPage } from './browser.mjs';
+import { T2, T3, pageOf, randomNumbers } from './fixtures.mjs';
+import { clickBox, doubleClickBox, fragment, press, pressZoom, samplesShown, search, selectedName, tableRows } from './steps.mjs';
+
+after(closeBrowser);
+const t2 = pageOf(T2, { title: 'checkout' });
+
+test('B40: search marks, counts each stack once, and says the share inside the zoom', async () => {
+  await withPage(t2, {}, async (page) => {
+    assert.match(await search(page, 'pool.get'), /2 places, 50\.0 %$/);
+    assert.match(await search(page, 'Pool.Get'), /nothing found/);
+    assert.match(await search(page, 'worker'), /1 place, 9\.09 %/);
+    assert.match(await search(page, '/Pool|Refund/'), /2 places, 50\.0 % \(2 methods\)/);
+    assert.match(await search(page, 'class:Json'), /1 place, 18\.2 %/);
+    assert.match(await search(page, 'name:place'), /1 place, 54\.5 %/);
+    assert.match(await search(page, 'pkg:com.acme.db'), /2 places, 50\.0 %/);
+    await search(page, 'Pool');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await search(page, 'Pool.get');
+    await doubleClickBox(page, 30 / 110, 3);
+    await settle(page);
+    assert.match(await page.locator('.found').innerText(), /66\.7 % of the zoomed part/);
+    assert.match(await samplesShown(page), /110 samples/);
+  });
+});
+
+test('B40: n and N walk through hits by weight; hits too small to draw get a tick', async () => {
+  let text = 'main;wide 1000000\n';
+  for (let i = 0; i < 50; i++) text += `main;narrow${i} ${i + 1}\n`;
+  await withPage(pageOf(text), {}, async (page) => {
+    await search(page, 'narrow');
+    await page.keyboard.press('Enter');
+    await settle(page);
+    assert.equal(await selectedName(page), 'narrow49');
+    await page.keyboard.press('Enter');
+    await settle(page);
+    assert.equal(await selectedName(page), 'narrow48');
+    await page.keyboard.press('Shift+Enter');
+    await settle(page);
+    assert.equal(await selectedName(page), 'narrow49');
+    assert.match(await page.locator('.found').innerText(), /1 of 50 places/);
+    const ticks = await page.evaluate(() => {
+      const canvas = document.querySelector('#jprof').shadowRoot.querySelector('.flame canvas');
+      const { data } = canvas.getContext('2d').getImageData(canvas.width - 4, 42, 4, 10);
+      let found = 0;
+      for (let i = 0; i < data.length; i += 4) if (data[i] === 177 && data[i + 1] === 0 && data[i + 2] === 142) found++;
+      return found;
+    });
+    assert.ok(ticks > 5, `${ticks} pixels`);
+  });
+});
+
+test('B41: an expression that could freeze is refused at once, a bad one keeps the last result', async () => {
+  const name = 'a'.repeat(40) + '!';
+  await withPage(pageOf(`main;${name} 5\nmain;b 5\n`), {}, async (page) => {
+    for (const bad of ['/(a+)+$/', '/(a|a)*$/', '/(a*)*b/', '/((a+))+$/', '/(?:a+){2,}$/', '/(a)\\1+/', '/a*a*a*a*a*a*a*b/']) {
+      const since = Date.now();
+      assert.match(await search(page, bad), /could freeze the page/, bad);
+      assert.ok(Date.now() - since < 3000, bad);
+    }
+    await search(page, 'main');
+    const before = await page.locator('.flame canvas').first().screenshot();
+    await page.getByRole('searchbox', { name: /^Search/ }).fill('/(/');
+    await settle(page);
+    assert.match(await page.locator('.found').innerText(), /not a regular expression/);
+    assert.deepEqual(await page.locator('.flame canvas').first().screenshot(), before);
+  });
+});
+
+test('B41: an expression that came with a link waits for Enter', async () => {
+  await withPage(t2, { hash: '#q=' + encodeURIComponent('/Pool/') }, async (page) => {
+    assert.match(await page.locator('.found').innerText(), /Enter runs/);
+    await press(page, '/', 'Enter');
+    assert.match(await page.locator('.found').innerText(), /2 places/);
+  });
+});
+
+test('B42: every key does what the help says', async () => {
+  await withPage(t2, {}, async (page) => {
+    const view = () => page.locator('[role=tab][aria-selected=true]').innerText();
+    for (const [key, name] of [['2', 'Callers'], ['3', 'Sandwich'], ['4', 'Table'], ['5', 'Tree'], ['1', 'Graph']]) {
+      await press(page, key);
+      assert.equal(await view(), name);
+    }
+    await press(page, 'Home');
+    assert.equal(await selectedName(page), 'java.lang.Thread.run');
+    await press(page, 'ArrowRight');
+    assert.equal(await selectedName(page), 'start_thread');
+    await press(page, 'ArrowLeft', 'ArrowDown', 'ArrowDown');
+    assert.equal(await selectedName(page), 'com.acme.pay.OrderService.place');
+    await press(page, 'ArrowUp');
+    assert.equal(await selectedName(page), 'com.acme.Main.main');
+    await press(page, 'End');
+    assert.equal(await selectedName(page), 'jdk.internal.misc.Unsafe.park');
+    await press(page, 'ArrowUp', 'ArrowUp');
+    await pressZoom(page, 'Enter');
+    assert.match(fragment(page).get('z'), /^3\./);
+    await pressZoom(page, 'Backspace');
+    assert.match(fragment(page).get('z'), /^2\./);
+    await pressZoom(page, '0');
+    assert.equal(fragment(page).get('z'), null);
+    await pressZoom(page, '+');
+    assert.ok(fragment(page).get('w'));
+    await pressZoom(page, 'd');
+    await pressZoom(page, 'a');
+    await pressZoom(page, '-');
+    await pressZoom(page, '-');
+    assert.equal(fragment(page).get('w'), null);
+    for (const [key, flag] of [['f', 'f'], ['o', 'o'], ['r', 'r'], ['g', 'g']]) {
+      await press(page, key);
+      assert.ok((fragment(page).get('x') || '').includes(flag), key);
+      await press(page, key);
+      assert.ok(!(fragment(page).get('x') || '').includes(flag), key);
+    }
+    await press(page, 't');
+    assert.equal(await page.locator('.panel').isVisible(), true);
+    await press(page, 'Escape');
+    assert.equal(await page.locator('.panel').isVisible(), false);
+    await press(page, 'b');
+    assert.match(await page.locator('.outline-status').textContent(), /nothing to compare/);
+    await press(page, 'Control+f');
+    await page.keyboard.type('1f');
+    await settle(page);
+    // Letters typed into the field are no commands.
+    assert.equal(await view(), 'Graph');
+    assert.equal(fragment(page).get('q'), '1f');
+    await press(page, 'Escape');
+    assert.equal(fragment(page).get('q'), null);
+    await press(page, 'Escape', 'w', 's', 'z', '?');
+    assert.equal(await page.locator('dialog[open]').count(), 1);
+    await press(page, '?');
+    assert.equal(await page.locator('dialog[open]').count(), 0);
+  });
+});
+
+test('B43: the address holds the view; reload shows the same; Back undoes a change of view', async () => {
+  await withPage(pageOf(T3()), {}, async (page) => {
+    await press(page, 'Home', 'ArrowDown', 'ArrowDown', 'k', 'o');
+    await search(page, 'work');
+    await press(page, 'Escape', 'Escape');
+    await search(page, 'a.');
+    await page.keyboard.press('Enter');
+    await page.locator('header').click();
+    await press(page, 't');
+    await page.getByRole('button', { name: 'Only beta' }).click();
+    await settle(page);
+    const picture = await page.locator('.page').ariaSnapshot();
+    const address = page.url();
+    await page.keyboard.press('Escape');
+    await page.goto('about:blank');
+    await page.goto(address);
+    await page.locator('.toolbar').waitFor();
+    await settle(page);
+    await press(page, 't');
+    const again = await page.locator('.page').ariaSnapshot();
+    const facts = (text) => text.split('\n').filter((line) => !/status|Undo|Redo|\[active\]|searchbox/.test(line));
+    assert.deepEqual(facts(again), facts(picture));
+    assert.ok(new URL(address).hash.length <= 2001);
+  });
+  await withPage(t2, {}, async (page) => {
+    await press(page, '2', '4');
+    await page.goBack();
+    await settle(page);
+    assert.equal(await page.locator('[role=tab][aria-selected=true]').innerText(), 'Callers');
+    await page.goForward();
+    await settle(page);
+    assert.equal(await page.locator('[role=tab][aria-selected=true]').innerText(), 'Table');
+    assert.equal((await tableRows(page))[0][3], 'com.acme.db.Pool.get');
+  });
+});
+
+test('B43: a thousand random addresses cause no error, and a wrong path says so', async () => {
+  const random = randomNumbers(5);
+  const keys = ['v', 'z', 'w', 'm', 'n', 'q', 't', 'tb', 'c', 'i', 'x', 'st', 'k', 'th', '__proto__', 'constructor', 'zz'];
+  const values = ['graph', 'tree', 'sandwich', '3.abc', '1.0', '99999999.zzzzzz', '-1~5', '0~1000', 'NaN~1', '5-1', '0-500', '1e400-2', 'frogps', 'keep:Pool,drop:%25', 'mine:com', '__proto__', '%E0%A4%A', '</script>', '(a+)+$', '/(/', '0.1.2.255.256', '-', 'a.b.c', '\u202e', ''];
+  await withPage(pageOf(T3()), {}, async (page) => {
+    for (let round = 0; round < 1000; round++) {
+      const parts = Array.from({ length: 1 + Math.floor(random() * 6) }, () => keys[Math.floor(random() * keys.length)] + '=' + values[Math.floor(random() * values.length)]);
+      await page.evaluate((hash) => {
+        history.replaceState(null, '', hash);
+        dispatchEvent(new PopStateEvent('popstate'));
+      }, '#' + parts.join('&'));
+      if (round % 100 === 0) await settle(page);
+    }
+    await settle(page);
+  });
+  await withPage(t2, { hash: '#z=4.nothere' }, async (page) => {
+    assert.match(await page.locator('.outline-status').textContent(), /not in this capture/);
+  });
+});
+
+test('B44: name, stack, folded line and table are copied exactly', async () => {
+  await withPage(t2, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await clickBox(page, 5 / 110, 5);
+    await press(page, 'c');
+    assert.equal(await copied(), 'java.lang.Thread.run\ncom.acme.Main.main\ncom.acme.pay.OrderService.place\ncom.acme.db.Pool.get\njdk.internal.misc.Unsafe.park');
+    await press(page, 'Control+c');
+    assert.equal(await copied(), 'jdk.internal.misc.Unsafe.park');
+    await page.getByText('Save', { exact: true }).click();
+    await page.getByRole('button', { name: 'Copy folded line' }).click();
+    await settle(page);
+    assert.equal(await copied(), 'java.lang.Thread.run;com.acme.Main.main;com.acme.pay.OrderService.place;com.acme.db.Pool.get;jdk.internal.misc.Unsafe.park 10');
+    await page.getByRole('button', { name: 'Copy table' }).click();
+    await settle(page);
+    assert.equal((await copied()).split('\n')[1], '45\t55\t45\t55\tcom.acme.db.Pool.get');
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await settle(page);
+    assert.equal(await copied(), page.url());
+  });
+});
+
+test('B44: SVG, PNG and folded text are saved', async () => {
+  await withPage(t2, {}, async (page) => {
+    const saved = async (label) => {
+      await page.evaluate(() => document.querySelector('#jprof').shadowRoot.querySelectorAll('details').forEach((menu) => (menu.open = true)));
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: label }).click()]);
+      return [download.suggestedFilename(), readFileSync(await download.path())];
+    };
+    const [svgName, svg] = await saved('Save as SVG');
+    assert.equal(svgName, 'checkout.svg');
+    assert.match(svg.toString(), /^<svg [^]*com\.acme\.db\.Pool\.get 36\.4 %[^]*<\/svg>\n$/);
+    const [pngName, png] = await saved('Save as PNG');
+    assert.equal(pngName, 'checkout.png');
+    assert.equal(png.subarray(1, 4).toString(), 'PNG');
+    const [name, folded] = await saved('Save as folded text');
+    assert.equal(name, 'checkout.collapsed');
+    const sorted = (text) => text.trim().split('\n').sort();
+    assert.deepEqual(sorted(folded.toString()), sorted(T2.replaceAll(/_\[.\]/g, '')));
+  });
+});
+
+test('B45: paper has the facts and the top methods in black on white', async () => {
+  await withPage(t2, { colorScheme: 'dark' }, async (page) => {
+    const pdf = await page.pdf();
+    assert.ok(pdf.length > 2000);
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await settle(page);
+    const text = await page.locator('.printed').innerText();
+    assert.match(text, /com\.acme\.db\.Pool\.get/);
+    assert.match(text, /samples\s+110/);
+    assert.equal(await page.locator('.page').evaluate((element) => getComputedStyle(element).backgroundColor), 'rgb(255, 255, 255)');
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  });
+});
+
+test('B46: a second capture dropped in is compared with', async () => {
+  await withPage(t2, {}, async (page) => {
+    await page.getByText('Save', { exact: true }).click();
+    await page.getByLabel('Compare with another capture').setInputFiles({ name: 'base.collapsed', mimeType: 'text/plain', buffer: Buffer.from(T2.replace('Pool.get 30', 'Pool.get 3')) });
+    await settle(page);
+    await press(page, 'Escape', '4');
+    const row = (await tableRows(page)).find((cells) => cells[4] === 'com.acme.db.Pool.get');
+    assert.equal(row[1], '33.7 %');
+    assert.equal(row[2], '50.0 %');
+    assert.match(await page.locator('header h1').innerText(), /checkout compared with base\.collapsed/);
+  });
+});
