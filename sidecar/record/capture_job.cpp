@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <optional>
 #include <unistd.h>
 #include <utility>
@@ -34,8 +35,6 @@ using std::chrono::nanoseconds;
 
 constexpr std::chrono::seconds kRootTimeout{5};
 constexpr std::size_t kCommandBytes = 64U << 10;
-// A profile of more samples than this is derived without the time of each: 48 bytes a sample.
-constexpr std::uint64_t kMostTimedSamples = 2'000'000;
 
 base::Result<wire::Walker> walker_of(const std::string& name) {
   for (const wire::Walker walker : {wire::Walker::kVmStructs, wire::Walker::kAsyncGetCallTrace,
@@ -199,7 +198,7 @@ class Capture {
     options.interval = request_.interval;
     options.max_depth = request_.max_depth;
     options.walker = walker_of(request_.walker).value();
-    const MemoryBudget budget = memory_budget(free_memory());
+    const MemoryBudget budget = memory_budget(available_memory());
     options.region_bytes = budget.region_bytes;
     options.limits.dictionary_bytes = static_cast<std::size_t>(budget.dictionary_bytes);
     base::Result<RecorderResult> result = record(input, options);
@@ -243,11 +242,23 @@ class Capture {
       return;
     }
     report(CapturePhase::kRendering);
+    // What is recorded is safe by now: too little memory costs the derived files only.
+    try {
+      derive_all();
+    } catch (const std::bad_alloc&) {
+      outcome_.file_errors.push_back(base::make_error(
+          ErrorCode::kLimit, "there is not enough memory to render the recording",
+          "convert profile.jprof elsewhere, or give the jprof container more memory"));
+    }
+  }
+
+  void derive_all() {
     profile::ReadOptions options;
-    if (outcome_.samples > kMostTimedSamples) {
+    const std::uint64_t most = memory_budget(available_memory()).timed_samples;
+    if (outcome_.samples > most) {
       options.times = profile::SampleTimes::kMerge;
-      outcome_.notes.push_back("derived files hold no times: there are more than " +
-                               std::to_string(kMostTimedSamples) + " samples");
+      outcome_.notes.push_back("derived files hold no times: the memory here is for " +
+                               std::to_string(most) + " samples with theirs");
     }
     const std::string path = request_.directory + '/' + kRecordingFile;
     base::Result<profile::Recording> recording = profile::read_recording_file(path, options);

@@ -3,6 +3,7 @@
 #include "sidecar/record/memory_budget.h"
 
 #include "lib/base/file.h"
+#include "lib/profile/profile.h"
 #include "sidecar/record/intake.h"
 #include "sidecar/record/region.h"
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <sys/resource.h>
 
 namespace jprof::record {
 namespace {
@@ -101,14 +103,27 @@ std::optional<std::uint64_t> free_memory(const std::string& cgroup_mount,
   return least;
 }
 
+std::optional<std::uint64_t> available_memory() {
+  std::optional<std::uint64_t> least = free_memory();
+  rlimit data{};
+  if (::getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY) {
+    least = std::min<std::uint64_t>(least.value_or(data.rlim_cur), data.rlim_cur);
+  }
+  return least;
+}
+
 MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes) {
   constexpr std::uint64_t kLeastDictionaryBytes = 4U << 20;
+  constexpr std::uint64_t kLeastTimedSamples = 20'000;
+  constexpr std::uint64_t kMostTimedSamples = 2'000'000;
   const std::uint64_t most_dictionary = IntakeLimits{}.dictionary_bytes;
   if (!free_bytes) {
-    return {kDefaultRegionBytes, most_dictionary};
+    return {kDefaultRegionBytes, most_dictionary, kMostTimedSamples};
   }
   return {std::clamp<std::uint64_t>(*free_bytes / 4, kLeastRegionBytes, kDefaultRegionBytes),
-          std::clamp<std::uint64_t>(*free_bytes / 4, kLeastDictionaryBytes, most_dictionary)};
+          std::clamp<std::uint64_t>(*free_bytes / 4, kLeastDictionaryBytes, most_dictionary),
+          std::clamp<std::uint64_t>(*free_bytes / 4 / sizeof(profile::Sample), kLeastTimedSamples,
+                                    kMostTimedSamples)};
 }
 
 } // namespace jprof::record

@@ -14,12 +14,16 @@ namespace jprof::record {
 std::optional<std::uint64_t> free_memory(const std::string& cgroup_mount = "/sys/fs/cgroup",
                                          const std::string& own_cgroup = "/proc/self/cgroup");
 
+// The same, or this process's own limit (RLIMIT_DATA), whichever is less.
+std::optional<std::uint64_t> available_memory();
+
 struct MemoryBudget {
   std::uint64_t region_bytes = 0;
   std::uint64_t dictionary_bytes = 0;
+  std::uint64_t timed_samples = 0; // held at once when files are derived, with the time of each
 };
-// A quarter of what is free for the region, a quarter for names and stacks, within what makes
-// sense.
+// A quarter of what is there for the region, a quarter for names and stacks while it records, a
+// quarter for samples when it renders, all within what makes sense.
 MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes);
 
 } // namespace jprof::record
