@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <regex>
 
 namespace jprof::render {
 namespace {
@@ -101,6 +100,11 @@ int channel(int from, int span, double v) {
   return from + static_cast<int>(span * v);
 }
 
+bool is_hex_colour(std::string_view text) {
+  return text.size() == 7 && text[0] == '#' &&
+         text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string_view::npos;
+}
+
 std::string rgb(int r, int g, int b) {
   return "rgb(" + std::to_string(r) + "," + std::to_string(g) + "," + std::to_string(b) + ")";
 }
@@ -164,8 +168,7 @@ Gradient background_gradient(std::string_view theme, std::string_view palette) {
   if (theme == "grey" || theme == "gray") {
     return {"#f8f8f8", "#e8e8e8"};
   }
-  static const std::regex kHex("#[0-9a-fA-F]{6}");
-  if (std::regex_match(theme.begin(), theme.end(), kHex)) {
+  if (is_hex_colour(theme)) {
     return {std::string(theme), std::string(theme)};
   }
   return {};
