@@ -4,6 +4,8 @@
 
 #include "lib/base/duration.h"
 #include "lib/log/log.h"
+#include "sidecar/inject/agent_link.h"
+#include "sidecar/record/capture_job.h"
 #include "sidecar/serve/places.h"
 #include "sidecar/serve/socket.h"
 #include "sidecar/serve/supervisor.h"
@@ -42,6 +44,22 @@ bool told_to_end_within(std::chrono::seconds time) {
   return ::sigtimedwait(&signals, nullptr, &timeout) > 0;
 }
 
+// The best way to the JVM: it loads the agent from a volume that both mount, and nothing is written
+// into its own files. Without it a capture copies, so a failure is no more than a warning.
+void fill_agent_volume(const config::SidecarConfig& config) {
+  if (config.agent_volume.empty()) {
+    return;
+  }
+  const auto fill = [&config]() -> base::Status {
+    JPROF_TRY_ASSIGN(const std::string agent, record::find_agent_file(config.agent_file));
+    return inject::fill_volume(agent, config.agent_volume);
+  };
+  const base::Status filled = fill();
+  if (!filled) {
+    log::warning("the agent's volume stays empty: " + filled.error().text());
+  }
+}
+
 // A container that has ended makes its pod not ready, and so takes the application out of its
 // Service. So once it runs, serve does not end because something is wrong: it says so, to the log
 // and to its callers, and goes on with what works.
@@ -51,6 +69,7 @@ base::Result<int> run_daemon(config::SidecarConfig config, const serve::ServeOpt
     log::error("nothing will be recorded: " + options.broken->text());
   }
   serve::choose_spool(config);
+  fill_agent_volume(config);
   for (;;) {
     auto supervisor = serve::Supervisor::create(config, options);
     if (supervisor) {

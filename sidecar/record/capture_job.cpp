@@ -68,22 +68,6 @@ base::Status check(const CaptureRequest& request) {
   return {};
 }
 
-// libjprof.so lies beside the program in the image and in the build folder.
-base::Result<std::string> find_agent_file(const CaptureRequest& request) {
-  if (!request.agent_file.empty()) {
-    return request.agent_file;
-  }
-  std::array<char, PATH_MAX> path{};
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  const std::string program(path.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::string file = program.substr(0, program.rfind('/') + 1) + "libjprof.so";
-  if (::access(file.c_str(), R_OK) != 0) {
-    return base::make_failure(ErrorCode::kConfigInvalid, "cannot read the agent " + file,
-                              "name it by --agent or JPROF_AGENT");
-  }
-  return file;
-}
-
 std::string main_class_of(const jvm::Target& target) {
   const auto cmdline = target.process.read("cmdline", kCommandBytes);
   if (!cmdline) {
@@ -101,7 +85,7 @@ class Capture {
 
   base::Result<CaptureOutcome> run() {
     JPROF_TRY(check(request_));
-    JPROF_TRY_ASSIGN(const std::string agent_file, find_agent_file(request_));
+    JPROF_TRY_ASSIGN(const std::string agent_file, find_agent_file(request_.agent_file));
     report(CapturePhase::kFinding);
     JPROF_TRY_ASSIGN(jvm::Target target, jvm::find_one_jvm(request_.pid));
     JPROF_TRY(stop_if_asked());
@@ -299,6 +283,21 @@ class Capture {
 };
 
 } // namespace
+
+base::Result<std::string> find_agent_file(const std::string& asked) {
+  if (!asked.empty()) {
+    return asked;
+  }
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  const std::string program(path.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::string file = program.substr(0, program.rfind('/') + 1) + "libjprof.so";
+  if (::access(file.c_str(), R_OK) != 0) {
+    return base::make_failure(ErrorCode::kConfigInvalid, "cannot read the agent " + file,
+                              "name it by --agent or JPROF_AGENT");
+  }
+  return file;
+}
 
 base::Result<CaptureOutcome> run_capture(const CaptureRequest& request,
                                          const ProgressCallback& progress, std::stop_token stop) {

@@ -38,6 +38,10 @@ struct CaptureRequest {
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
+// The agent's file as this process sees it: what was asked for, else libjprof.so beside the
+// program, where the image and the build folder have it. kConfigInvalid if that cannot be read.
+base::Result<std::string> find_agent_file(const std::string& asked);
+
 struct MethodShare {
   std::string name; // "com.acme.Foo.bar", not yet made safe for a terminal
   std::uint64_t samples = 0;

@@ -7,8 +7,8 @@
 # A command as a user of ours: their kubeconfig, our plugin on PATH, an empty folder to work in.
 as_user() { # USER CMD...
   local user=$1; shift
-  mkdir -p "$work/home"
-  (cd "$work/home" && inside env "KUBECONFIG=$(stage_state)/$user.conf" "PATH=$programs:$(stage_state)/bin:$PATH" \
+  mkdir -p "$work/laptop"
+  (cd "$work/laptop" && inside env "KUBECONFIG=$(stage_state)/$user.conf" "PATH=$programs:$(stage_state)/bin:$PATH" \
     NO_COLOR=1 "$@")
 }
 jprof() { as_user developer kubectl jprof "$@"; }
@@ -30,18 +30,25 @@ page_is_whole() { # HTML
     grep -q '</html>' "$1" && ! grep -qE '(src|href)="(https?:)?//' "$1"
 }
 
+tmp_is_clean() {
+  inside ls -A "/proc/$(pid_of shop)/root/tmp" | tee /dev/stderr | { ! grep -i jprof; }
+}
+
 "$cluster" user developer >/dev/null
 check "the chart gives a developer the rights" inside "$helm" install -n shop jprof "$repo/charts/jprof" \
   --set image.repository=localhost/jprof,image.pullPolicy=Never --set-string image.tag=1 \
   --set 'rbac.subjects[0].kind=User,rbac.subjects[0].name=developer,rbac.subjects[0].apiGroup=rbac.authorization.k8s.io'
 check "kubectl jprof POD --duration 3s" \
   jprof demo -n shop --duration 3s -o page.html -o stacks.collapsed -o recording.jprof
-check "the page is on disk and needs nothing else" page_is_whole "$work/home/page.html"
-check "the stacks hold the application's true shares" shares_are_true "$work/home/stacks.collapsed"
+check_output "the JVM has loaded the agent from the shared volume" ' /libjprof\.so$|/var/lib/jprof-agent/libjprof\.so$' \
+  inside grep libjprof "/proc/$(pid_of shop)/maps"
+check "nothing of ours is left in its /tmp" tmp_is_clean
+check "the page is on disk and needs nothing else" page_is_whole "$work/laptop/page.html"
+check "the stacks hold the application's true shares" shares_are_true "$work/laptop/stacks.collapsed"
 check "the original flamegraph.pl reads the stacks" bash -c \
-  "perl '$("$repo/scripts/parts" flamegraph-pl)/flamegraph.pl' '$work/home/stacks.collapsed' | grep -q priceBasket"
+  "perl '$("$repo/scripts/parts" flamegraph-pl)/flamegraph.pl' '$work/laptop/stacks.collapsed' | grep -q priceBasket"
 check "the recording says the same on the laptop" bash -c \
-  "cd '$work/home' && '$programs/jprof' convert recording.jprof -o again.collapsed && cmp stacks.collapsed again.collapsed"
-without_output() { jprof demo -n shop --duration 1s && ls "$work"/home/jprof-demo-*.html; }
+  "cd '$work/laptop' && '$programs/jprof' convert recording.jprof -o again.collapsed && cmp stacks.collapsed again.collapsed"
+without_output() { jprof demo -n shop --duration 1s && ls "$work"/laptop/jprof-demo-*.html; }
 check "without -o a page lies in the working directory" without_output
 check_output "--json says the same in one object" '"files"' jprof demo -n shop --duration 1s --json -o json.html

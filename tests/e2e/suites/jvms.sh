@@ -5,7 +5,7 @@
 # Other JVMs, users and shapes of pod.
 
 capture_of() { # RELEASE
-  jprof "$1" -n shop --duration 2s -o "$1.collapsed" -o "$1.html" && shares_are_true "$work/home/$1.collapsed"
+  jprof "$1" -n shop --duration 2s -o "$1.collapsed" -o "$1.html" && shares_are_true "$work/laptop/$1.collapsed"
 }
 
 undeploy demo

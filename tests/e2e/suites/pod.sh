@@ -16,12 +16,14 @@ undeploy() { # RELEASE
   inside "$helm" uninstall -n shop "$1" --wait >/dev/null
 }
 
-# A field of /proc/PID/status of the sidecar's first process, seen from the node.
-sidecar_status() { # FIELD
-  local container pid
-  container=$(k get pod demo -o jsonpath='{.status.initContainerStatuses[?(@.name=="jprof")].containerID}')
-  pid=$(inside ctr tasks ls | awk -v id="${container#containerd://}" '$1 == id {print $2}')
-  inside awk -v field="$1:" '$1 == field {print $2}' "/proc/$pid/status"
+# The first process of a container of the pod demo, as the node numbers it.
+pid_of() { # CONTAINER
+  local container
+  container=$(k get pod demo -o jsonpath="{.status.initContainerStatuses[?(@.name==\"$1\")].containerID}{.status.containerStatuses[?(@.name==\"$1\")].containerID}")
+  inside ctr tasks ls | awk -v id="${container#containerd://}" '$1 == id {print $2}'
+}
+sidecar_status() { # FIELD of /proc/PID/status
+  inside awk -v field="$1:" '$1 == field {print $2}' "/proc/$(pid_of jprof)/status"
 }
 
 stage_namespace shop

@@ -42,7 +42,7 @@ check_output "its manifest is on disk" 'manifest.json' find "$work/store" -name 
 check_exit "a wrong secret: captured, kept, exit code 7" 7 'SignatureDoesNotMatch' \
   as_user developer env "${s3_environment[@]}" AWS_SECRET_ACCESS_KEY=wrong \
   kubectl jprof demo -n shop --duration 1s -o kept.html --store "s3://$bucket/refused"
-check "and the page of it is on disk" page_is_whole "$work/home/kept.html"
+check "and the page of it is on disk" page_is_whole "$work/laptop/kept.html"
 
 k create secret generic s3-writer --from-literal="AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY" \
   --from-literal="AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY" >/dev/null
