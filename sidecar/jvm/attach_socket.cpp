@@ -268,14 +268,16 @@ base::Status check_attachable(const TargetRoot& root, const Target& target) {
   JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
   JPROF_TRY(check_ids(target));
   JPROF_TRY(check_foreign_socket(root, target));
-  if (has_attach_socket(root, target)) {
-    return {};
-  }
+  // Before the socket is looked for: one left in a kept /tmp by an earlier JVM of the same pid must
+  // not lead to a signal, which prints a thread dump where attaching is disabled.
   const JvmFlags flags = read_flags(target);
   if (flags.attach_disabled) {
     return base::make_failure(ErrorCode::kAttachDisabled,
                               target.name() + " refuses to be attached to",
                               "remove -XX:+DisableAttachMechanism from the JVM's options");
+  }
+  if (has_attach_socket(root, target)) {
+    return {};
   }
   // With -Xrs a JVM opens its socket by itself at the end of its start (AttachListener::
   // init_at_startup), and never catches SIGQUIT.

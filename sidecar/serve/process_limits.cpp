@@ -46,6 +46,13 @@ base::Status set_limit(__rlimit_resource_t resource, std::uint64_t bytes, Hard h
   return {};
 }
 
+// The sanitizers' shadow memory is terabytes.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kShadowMemory = true;
+#else
+constexpr bool kShadowMemory = false;
+#endif
+
 // RLIMIT_DATA counts the whole of a thread's stack, used or not, and the usual 8 MiB are a third of
 // what a capture may have in a container of 128 MiB. Ours need some KiB.
 void make_thread_stacks_small() {
@@ -92,14 +99,10 @@ base::Status limit_this_process(std::uint64_t memory_bytes, std::uint64_t file_b
     std::signal(SIGXFSZ, SIG_IGN); // the write fails with EFBIG instead
     JPROF_TRY(set_limit(RLIMIT_FSIZE, file_bytes, Hard::kKept, "RLIMIT_FSIZE"));
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // their shadow is terabytes
-  if (memory_bytes != 0) {
+  if (memory_bytes != 0 && !kShadowMemory) {
     make_thread_stacks_small();
     JPROF_TRY(set_limit(RLIMIT_DATA, memory_bytes, Hard::kKept, "RLIMIT_DATA"));
   }
-#else
-  static_cast<void>(memory_bytes);
-#endif
   return {};
 }
 
