@@ -39,6 +39,10 @@ base::Status sync_file(const std::string& path) {
 
 } // namespace
 
+std::string bundle_file_name(std::string_view format) {
+  return (format == "html" ? "flamegraph." : "profile.") + std::string(format);
+}
+
 base::Result<FileDigest> digest_file(const std::string& path) {
   JPROF_TRY_ASSIGN(const base::UniqueFd fd, open_regular(path));
   base::Sha256Stream stream;

@@ -6,11 +6,16 @@
 #include "lib/capture/manifest.h"
 
 #include <string>
+#include <string_view>
 
 // A capture as a directory: the manifest and the files that it names.
 namespace jprof::capture {
 
 inline constexpr std::uint64_t kMaxBundleFileBytes = std::uint64_t{16} * 1024 * 1024 * 1024;
+
+// The name of a capture's file by its format, a file ending without the dot: the page is
+// "flamegraph.html", all else "profile.<format>".
+std::string bundle_file_name(std::string_view format);
 
 // SHA-256 (hexadecimal) and length of a regular file that is not a symbolic link.
 struct FileDigest {

@@ -36,10 +36,11 @@ constexpr std::array<CostRow, 6> kCosts{{{"totalNs", &Measured::Cost::total},
                                          {"deliveryNs", &Measured::Cost::delivery},
                                          {"startNs", &Measured::Cost::start}}};
 
-constexpr std::array<Row<std::chrono::nanoseconds>, 4> kTimes{
+constexpr std::array<Row<std::chrono::nanoseconds>, 5> kTimes{
     {{"durationNs", &Measured::duration},
      {"intervalNs", &Measured::interval},
      {"intervalGotNs", &Measured::interval_got},
+     {"tickNs", &Measured::tick},
      {"processCpuNs", &Measured::process_cpu}}};
 
 constexpr std::array<Row<std::uint64_t>, 7> kCounts{
@@ -103,6 +104,7 @@ Json measured_json(const Measured& measured) {
         {{"name", method.name}, {"samples", method.samples}, {"weightNs", method.weight_ns}});
   }
   out["notes"] = measured.notes;
+  out["skippedDeliveries"] = measured.skipped;
   out["fileErrors"] = measured.file_errors;
   return out;
 }
@@ -138,6 +140,7 @@ Measured measured_from_json(const Json& json) {
     }
   }
   out.notes = texts_at(json, "notes");
+  out.skipped = texts_at(json, "skippedDeliveries");
   out.file_errors = texts_at(json, "fileErrors");
   return out;
 }

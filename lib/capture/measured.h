@@ -43,6 +43,7 @@ struct Measured {
   std::chrono::nanoseconds duration{0};
   std::chrono::nanoseconds interval{0};     // asked
   std::chrono::nanoseconds interval_got{0}; // 0: no samples
+  std::chrono::nanoseconds tick{0};         // what the engine's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // error frames included
   std::uint64_t error_samples = 0;
   std::uint64_t weight_ns = 0;
@@ -57,6 +58,7 @@ struct Measured {
   std::vector<Method> hottest; // at most ten
   bool interrupted = false;
   std::vector<std::string> notes;
+  std::vector<std::string> skipped; // each way of delivering the agent that was not taken, and why
   std::vector<std::string> file_errors; // derived files that could not be made
 
   std::uint64_t lost() const;

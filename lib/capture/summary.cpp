@@ -90,9 +90,14 @@ std::string lost_line(const Measured& measured) {
 std::string rate_line(const Measured& measured) {
   const std::string got = measured.interval_got.count() > 0 ? time_text(measured.interval_got)
                                                             : "none, since nothing ran";
+  const std::string tick =
+      measured.tick > measured.interval
+          ? " (the kernel looks at its timers every " + time_text(measured.tick) + ")"
+          : "";
   return line("rate", base::printable(measured.event) + " every " + time_text(measured.interval) +
-                          " asked, " + got + " got (engine " + base::printable(measured.engine) +
-                          ", walker " + base::printable(measured.walker) + ")");
+                          " asked, " + got + " got" + tick + "; engine " +
+                          base::printable(measured.engine) + ", walker " +
+                          base::printable(measured.walker));
 }
 
 std::string cost_line(const Measured& measured) {
@@ -117,15 +122,23 @@ std::string hottest_lines(const Measured& measured) {
 
 } // namespace
 
-std::string summary_text(const Measured& measured) {
+std::string summary_text(const Measured& measured, Detail detail) {
   std::string out;
   if (!measured.java_version.empty()) {
     out += line("jvm",
                 base::printable(measured.java_version) + ", pid " + std::to_string(measured.pid));
   }
+  if (measured.interrupted) {
+    out += line("stopped", "as asked; everything until then is kept");
+  }
   out += samples_line(measured) + lost_line(measured) + rate_line(measured) + cost_line(measured);
   for (const std::string& note : measured.notes) {
     out += line("note", base::printable(note, 500));
+  }
+  if (detail == Detail::kFull) {
+    for (const std::string& skipped : measured.skipped) {
+      out += line("skipped", base::printable(skipped, 500));
+    }
   }
   for (const std::string& error : measured.file_errors) {
     out += line("missing", base::printable(error, 500));

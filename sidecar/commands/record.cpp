@@ -7,10 +7,14 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/random.h"
+#include "lib/base/timestamp.h"
+#include "lib/capture/bundle.h"
+#include "lib/capture/summary.h"
 #include "lib/formats/format.h"
 #include "sidecar/commands/stop_on_signal.h"
 #include "sidecar/record/capture_job.h"
-#include "sidecar/record/capture_summary.h"
+#include "sidecar/record/capture_outcome.h"
+#include "sidecar/record/capture_progress.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -42,6 +46,7 @@ struct RecordOptions {
   std::string agent_volume;
   std::string title;
   std::vector<std::string> outputs;
+  capture::Detail detail = capture::Detail::kBrief;
 };
 
 struct Output {
@@ -64,7 +69,7 @@ base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& p
   std::vector<Output> outputs;
   for (const std::string& path : paths) {
     JPROF_TRY_ASSIGN(const std::string ending, ending_of(path));
-    outputs.push_back({path, "profile." + ending});
+    outputs.push_back({path, capture::bundle_file_name(ending)});
   }
   return outputs;
 }
@@ -163,24 +168,42 @@ void remove_directory(const std::string& directory, const CaptureOutcome* outcom
   ::rmdir(directory.c_str());
 }
 
+base::Json report_json(const CaptureOutcome& outcome, const std::vector<Output>& outputs) {
+  base::Json object = capture::measured_json(record::measured_of(outcome));
+  object["ok"] = outcome.exit_code() == 0;
+  object["exitCode"] = outcome.exit_code();
+  object["startTime"] = base::format_utc(outcome.start);
+  object["partial"] = outcome.partial;
+  if (outcome.partial) {
+    object["reason"] = base::reason_word(base::ErrorCode::kPartialCapture);
+    object["partialReason"] = outcome.partial_reason;
+  }
+  base::Json& files = object["files"] = base::Json::array();
+  for (const Output& output : outputs) {
+    files.push_back({{"path", output.path}});
+    for (const record::CapturedFile& file : outcome.files) {
+      if (file.name == output.source) {
+        files.back().update(
+            {{"format", file.format}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+      }
+    }
+  }
+  return object;
+}
+
 // Prints what there is to say and gives the exit code.
-int report(const CaptureOutcome& outcome, const std::vector<Output>& outputs, bool json) {
+int report(const CaptureOutcome& outcome, const std::vector<Output>& outputs,
+           capture::Detail detail, bool json) {
   if (json) {
-    base::Json object = {{"ok", outcome.exit_code() == 0}, {"exitCode", outcome.exit_code()}};
-    if (outcome.partial) {
-      object["reason"] = base::reason_word(base::ErrorCode::kPartialCapture);
-    }
-    object.update(record::summary_json(outcome));
-    object["outputs"] = base::Json::array();
-    for (const Output& output : outputs) {
-      object["outputs"].push_back(output.path);
-    }
-    std::printf("%s\n", base::dump_json(object).c_str());
+    std::printf("%s\n", base::dump_json(report_json(outcome, outputs)).c_str());
     return outcome.exit_code();
   }
-  std::fputs(record::summary_text(outcome).c_str(), stdout);
+  if (outcome.partial) {
+    std::printf("  partial   %s\n", base::printable(outcome.partial_reason).c_str());
+  }
+  std::fputs(capture::summary_text(record::measured_of(outcome), detail).c_str(), stdout);
   for (const Output& output : outputs) {
-    std::printf("file      %s\n", base::printable(output.path, kLongestPath).c_str());
+    std::printf("%s\n", base::printable(output.path, kLongestPath).c_str());
   }
   return outcome.exit_code();
 }
@@ -215,7 +238,7 @@ base::Result<int> run_record(RecordOptions options, bool json) {
     return base::fail(kept_in(std::move(delivered).error(), request.directory));
   }
   remove_directory(request.directory, &*outcome);
-  return report(*outcome, outputs, json);
+  return report(*outcome, outputs, options.detail, json);
 }
 
 } // namespace
@@ -225,7 +248,7 @@ void add_record(cli::Program& program) {
   CLI::App& command =
       program.add({.name = "record",
                    .summary = "Record a JVM for a while and write its profile",
-                   .examples = "  jprof record --duration 10s -o profile.html\n"
+                   .examples = "  jprof record --duration 10s -o flamegraph.html\n"
                                "  jprof record 4711 --duration 1m -o a.jprof -o a.collapsed\n"},
                   [&program, options] { return run_record(*options, program.json()); });
   command.add_option("PID", options->pid, "The JVM; without it, the only one that is visible");
@@ -242,6 +265,9 @@ void add_record(cli::Program& program) {
                   ".collapsed .jprof (default: jprof-<time>.html)")
       ->allow_extra_args(false);
   command.add_option("--title", options->title, "Title of the page");
+  command.add_flag_callback(
+      "-v,--verbose", [options] { options->detail = capture::Detail::kFull; },
+      "Tell also which ways of delivering the agent were not taken, and why");
   command.add_option("--agent", options->agent, "libjprof.so (default: beside this program)")
       ->envname("JPROF_AGENT");
   command

@@ -6,6 +6,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
 #include "lib/base/utf8.h"
+#include "lib/capture/bundle.h"
 #include "lib/formats/format_writer.h"
 #include "lib/profile/recording_reader.h"
 #include "sidecar/container/access.h"
@@ -144,7 +145,7 @@ class Capture {
     outcome_.pid = target.pid();
     outcome_.java_version = base::sanitize_utf8(link.hello.java_version);
     outcome_.agent_version = base::sanitize_utf8(link.hello.agent_version);
-    outcome_.notes = link.skipped;
+    outcome_.skipped_deliveries = link.skipped;
     if (link.handed_over) {
       outcome_.notes.push_back("an agent that was resident in the JVM (version " +
                                outcome_.agent_version + ") took the session");
@@ -258,7 +259,7 @@ class Capture {
   }
 
   void derive_one(const profile::Profile& profile, const std::string& ending) {
-    const std::string name = "profile." + ending;
+    const std::string name = capture::bundle_file_name(ending);
     if (std::ranges::any_of(outcome_.files,
                             [&](const CapturedFile& file) { return file.name == name; })) {
       return;

@@ -106,8 +106,9 @@ struct CaptureOutcome {
   bool partial = false;             // something else ended it early
   std::string partial_reason;
   std::vector<CapturedFile> files;
-  std::vector<std::string> notes;       // e.g. each skipped rung of the delivery, and why
-  std::vector<base::Error> file_errors; // derived files that could not be made
+  std::vector<std::string> notes;
+  std::vector<std::string> skipped_deliveries; // each rung that was not taken, and why
+  std::vector<base::Error> file_errors;        // derived files that could not be made
 
   // 0, 6 (partial) or 7 (a derived file is missing).
   int exit_code() const;

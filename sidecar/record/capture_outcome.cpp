@@ -10,6 +10,9 @@ namespace {
 using std::chrono::nanoseconds;
 using wire::Counter;
 
+// A method's name may be 64 KiB; the recording has it whole.
+constexpr std::size_t kLongestName = 512;
+
 nanoseconds nanos(std::uint64_t count) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 62; // a hostile counter may say anything
   return nanoseconds(static_cast<std::int64_t>(std::min(count, kMost)));
@@ -57,6 +60,44 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.interrupted = result.interrupted;
   out.partial = info.partial;
   out.partial_reason = info.partial_reason;
+}
+
+capture::Measured measured_of(const CaptureOutcome& outcome) {
+  capture::Measured out;
+  out.pid = outcome.pid;
+  out.java_version = outcome.java_version;
+  out.agent_version = outcome.agent_version;
+  out.event = outcome.event;
+  out.engine = outcome.engine;
+  out.walker = outcome.walker;
+  out.duration = outcome.duration;
+  out.interval = outcome.interval;
+  out.interval_got = outcome.interval_got;
+  out.tick = outcome.tick;
+  out.samples = outcome.samples;
+  out.error_samples = outcome.error_samples;
+  out.weight_ns = outcome.weight;
+  out.signals = outcome.signals;
+  out.in_flight = outcome.in_flight;
+  out.accounted = outcome.accounted;
+  out.process_cpu = outcome.process_cpu;
+  out.threads = outcome.threads;
+  out.threads_unarmed = outcome.threads_unarmed;
+  out.cost = {outcome.cost.total(),         outcome.cost.thread_cpu, outcome.cost.handlers,
+              outcome.cost.longest_handler, outcome.cost.delivery,   outcome.cost.start};
+  out.interrupted = outcome.interrupted;
+  out.notes = outcome.notes;
+  out.skipped = outcome.skipped_deliveries;
+  for (const profile::Loss& loss : outcome.losses) {
+    out.losses.push_back({loss.reason, loss.samples, loss.weight});
+  }
+  for (const MethodShare& method : outcome.hottest) {
+    out.hottest.push_back({method.name.substr(0, kLongestName), method.samples, method.weight});
+  }
+  for (const base::Error& error : outcome.file_errors) {
+    out.file_errors.push_back(error.text());
+  }
+  return out;
 }
 
 int CaptureOutcome::exit_code() const {

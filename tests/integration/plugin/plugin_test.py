@@ -91,7 +91,7 @@ class PluginTest(unittest.TestCase):
         os.mkdir(store)
         out, _ = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", "file://" + store)
         names = {os.path.basename(f) for f in glob.glob(store + "/**", recursive=True) if os.path.isfile(f)}
-        self.assertEqual(names, {"profile.html", "profile.jprof", "manifest.json"})
+        self.assertEqual(names, {"flamegraph.html", "profile.jprof", "manifest.json"})
         self.assertEqual(self.files(), ["x.html"])
         self.assertIn(store + "/v1/", out)
 

@@ -11,6 +11,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
 #include "lib/base/timestamp.h"
+#include "lib/capture/bundle.h"
 #include "lib/capture/manifest.h"
 #include "lib/capture/measured.h"
 #include "lib/control/frame.h"
@@ -86,7 +87,7 @@ struct File {
 std::vector<File> files_of(const std::string& id, const std::vector<std::string>& formats) {
   std::vector<File> out;
   for (const std::string& format : formats) {
-    const std::string name = format == "html" ? "profile.html" : "profile." + format;
+    const std::string name = capture::bundle_file_name(format);
     out.push_back({name, format, content_of(id, name)});
   }
   return out;
@@ -186,7 +187,7 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
 void fetch(const control::FetchRequest& request) {
   std::vector<std::string> formats;
   for (const std::string& name : request.names) {
-    formats.push_back(name == "profile.html" ? "html" : name.substr(8));
+    formats.push_back(name == "flamegraph.html" ? "html" : name.substr(8));
   }
   if (formats.empty()) {
     formats = {"html"};

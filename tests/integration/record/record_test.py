@@ -94,12 +94,12 @@ def known_shares_and_equal_totals(context):
     assert not result["partial"], result
     samples = result["samples"]
     assert samples > 100, result
-    weights = {method["name"]: method["weight"] for method in result["hottest"]}
+    weights = {method["name"]: method["weightNs"] for method in result["hottest"]}
     both = weights["Known.hot"] + weights["Known.warm"]
     share = 100 * weights["Known.hot"] / both
     error = 3 * 100 * math.sqrt(0.75 * 0.25 / samples)
     assert abs(share - 75) <= 2 + error, (share, error, result)
-    assert both > 0.9 * result["weight"], result
+    assert both > 0.9 * result["weightNs"], result
     assert folded_total(context.read("a.collapsed")) == samples
     assert b"Known.main;Known.shares;Known.hot " in context.read("a.collapsed")
     assert len(context.read("a.html")) > 10_000
@@ -113,10 +113,10 @@ def weight_is_the_time_of_the_process(context):
     code, result = context.record(jvm.pid, "-d", "4s", "-o", "t.jprof")
 
     assert code == 0, result
-    cpu = result["processCpuNanos"] - result["cost"]["threadCpuNanos"]
+    cpu = result["processCpuNs"] - result["agentCost"]["threadNs"]
     # Threads that begin and end between scans, and a rest of one interval a thread.
-    slack = 0.05 * cpu + result["threads"] * result["intervalNanos"]
-    assert abs(result["weight"] - cpu) <= slack, (result["weight"], cpu, slack)
+    slack = 0.05 * cpu + result["threads"] * result["intervalNs"]
+    assert abs(result["weightNs"] - cpu) <= slack, (result["weightNs"], cpu, slack)
 
 
 @check
@@ -130,7 +130,7 @@ def ctrl_c_keeps_what_there_is(context):
     assert code == 0, result
     assert result["interrupted"] and not result["partial"], result
     assert result["samples"] > 0 and result["accounted"], result
-    assert result["durationNanos"] < 20e9, result
+    assert result["durationNs"] < 20e9, result
     assert folded_total(context.read("c.collapsed")) == result["samples"]
     # The JVM is free for the next capture at once.
     code, result = context.record(jvm.pid, "-d", "1s", "-o", "d.jprof")

@@ -31,7 +31,7 @@ class ServeTest(ServeRig):
         self.assertEqual(result["exitCode"], 0, result)
         self.assertEqual(seen[0], "accepted")
         self.assertIn("recording", seen)
-        self.assertEqual(sorted(files), ["manifest.json", "profile.collapsed", "profile.html", "profile.jprof"])
+        self.assertEqual(sorted(files), ["flamegraph.html", "manifest.json", "profile.collapsed", "profile.jprof"])
         self.assertIn(b"Known.hot", files["profile.collapsed"])
         manifest = json.loads(files["manifest.json"])
         self.assertEqual(manifest["source"]["pod"], "checkout-1")  # what the sidecar knows wins over what is claimed
@@ -69,12 +69,12 @@ class ServeTest(ServeRig):
         self.start()
         body = self.record(formats=["html"])
         _, files = self.ask(body)
-        whole = files["profile.html"]
+        whole = files["flamegraph.html"]
         for offset in (0, 1, len(whole) // 2, len(whole)):
             result, part = self.ask(
-                {"type": "fetch", "id": body["id"], "names": ["profile.html"], "offsets": [offset]})
-            self.assertEqual(part["profile.html"], whole[offset:])
-        body = {"type": "fetch", "id": body["id"], "names": ["profile.html"], "offsets": [len(whole) + 1]}
+                {"type": "fetch", "id": body["id"], "names": ["flamegraph.html"], "offsets": [offset]})
+            self.assertEqual(part["flamegraph.html"], whole[offset:])
+        body = {"type": "fetch", "id": body["id"], "names": ["flamegraph.html"], "offsets": [len(whole) + 1]}
         self.assertEqual(self.refusal(body)["reason"], "NotFound")
         body.update(names=["../../lock"], offsets=[0])
         self.assertEqual(self.refusal(body)["reason"], "NotFound")
@@ -323,7 +323,7 @@ class ServeTest(ServeRig):
         self.start(prefix=["prlimit", "--data=%d" % (56 << 20)])
         result, files = self.ask(self.record(2, formats=["html", "collapsed", "jprof"]))
         self.assertEqual(result["exitCode"], 0, result)
-        self.assertGreater(len(files["profile.html"]), 10_000)
+        self.assertGreater(len(files["flamegraph.html"]), 10_000)
 
     def test_a_connection_needs_little_memory(self):
         self.start()
@@ -410,7 +410,7 @@ class ServeTest(ServeRig):
         for _ in range(3):
             stuck.send(REQUEST, {"type": "fetch", "id": body["id"]})
         _, files = self.ask({"type": "fetch", "id": body["id"]})
-        self.assertIn("profile.html", files)
+        self.assertIn("flamegraph.html", files)
 
     def test_targets_names_the_jvm(self):
         self.start()

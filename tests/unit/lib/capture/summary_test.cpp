@@ -29,7 +29,8 @@ Measured sample() {
   out.threads = 31;
   out.cost.total = milliseconds(250);
   out.hottest = {{"a.b.C.d", 9, 310}};
-  out.notes = {"rung 1 skipped"};
+  out.notes = {"an agent was resident"};
+  out.skipped = {"shared volume: none is configured"};
   return out;
 }
 
@@ -56,11 +57,38 @@ TEST(Summary, SaysWhatAPersonWantsToKnow) {
             "  jvm       17.0.9, pid 7\n"
             "  samples   12,345 in 60.0 s, 31 threads; 3 without a whole stack\n"
             "  lost      2 (ring full 2)\n"
-            "  rate      cpu every 10.0 ms asked, 10.0 ms got (engine ctimer, walker vmstructs)\n"
+            "  rate      cpu every 10.0 ms asked, 10.0 ms got; engine ctimer, walker vmstructs\n"
             "  cost      250 ms CPU in the JVM, 0.25 % of what it used; longest handler 0 ns\n"
-            "  note      rung 1 skipped\n"
+            "  note      an agent was resident\n"
             "hottest methods (self)\n"
             "   31.0 %  a.b.C.d\n");
+}
+
+TEST(Summary, TellsOfSkippedDeliveriesOnlyWhenAskedForAll) {
+  EXPECT_EQ(summary_text(sample()).find("shared volume"), std::string::npos);
+  EXPECT_NE(
+      summary_text(sample(), Detail::kFull).find("skipped   shared volume: none is configured"),
+      std::string::npos);
+}
+
+TEST(Summary, SaysWhatTheKernelMadeOfTheInterval) {
+  Measured measured = sample();
+  measured.interval = milliseconds(1);
+  measured.tick = milliseconds(4);
+
+  EXPECT_NE(summary_text(measured).find("the kernel looks at its timers every 4.00 ms"),
+            std::string::npos);
+}
+
+TEST(Summary, SaysThatItWasStoppedAndWhenCountsDoNotAddUp) {
+  Measured measured = sample();
+  measured.interrupted = true;
+  measured.accounted = false;
+
+  const std::string text = summary_text(measured);
+
+  EXPECT_NE(text.find("stopped   as asked"), std::string::npos);
+  EXPECT_NE(text.find("do not add up"), std::string::npos);
 }
 
 TEST(Summary, LetsNoNameMoveTheCursor) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/capture_job.h"
-#include "sidecar/record/capture_summary.h"
+#include "sidecar/record/capture_outcome.h"
+#include "sidecar/record/capture_progress.h"
 #include "sidecar/record/frame_namer.h"
 #include "sidecar/record/hot_methods.h"
 #include "sidecar/record/session_summary.h"
@@ -87,21 +88,33 @@ CaptureOutcome example_outcome() {
   return outcome;
 }
 
-TEST(SummaryText, TellsRateLossAndHottestMethods) {
-  const std::string text = summary_text(example_outcome());
+TEST(CaptureOutcome, IsWhatAManifestSaysOfIt) {
+  CaptureOutcome outcome = example_outcome();
+  outcome.skipped_deliveries = {"shared volume: none is configured"};
+  outcome.tick = std::chrono::milliseconds(4);
 
-  EXPECT_THAT(text, HasSubstr("200 in 10.0 s"));
-  EXPECT_THAT(text, HasSubstr("lost      3  ring full"));
-  EXPECT_THAT(text, HasSubstr("1 ms of CPU time asked, 4 ms got"));
-  EXPECT_THAT(text, HasSubstr("75.0 %  a.B.c\\x1b[31m"));
-  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  const capture::Measured measured = measured_of(outcome);
+
+  EXPECT_EQ(measured.samples, 200U);
+  EXPECT_EQ(measured.weight_ns, 800'000'000U);
+  EXPECT_EQ(measured.lost(), 3U);
+  EXPECT_EQ(measured.tick, outcome.tick);
+  EXPECT_EQ(measured.skipped, outcome.skipped_deliveries);
+  ASSERT_EQ(measured.hottest.size(), 1U);
+  EXPECT_EQ(measured.hottest[0].name, outcome.hottest[0].name);
 }
 
-TEST(SummaryText, SaysWhenTheCountsDoNotAgree) {
-  CaptureOutcome outcome = example_outcome();
-  outcome.accounted = false;
+TEST(ProgressText, LetsNoNameMoveTheCursor) {
+  CaptureProgress progress;
+  progress.phase = CapturePhase::kRecording;
+  progress.duration = std::chrono::seconds(10);
+  progress.samples = 7;
+  progress.hottest = {{"a\x1b[2J\rb", 7, 7}};
 
-  EXPECT_THAT(summary_text(outcome), HasSubstr("do not agree"));
+  const std::string text = progress_text(progress);
+
+  EXPECT_THAT(text, HasSubstr("7 samples, hottest a\\x1b[2J"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
 TEST(CaptureOutcome, HasTheExitCodeOfItsWorstPart) {
