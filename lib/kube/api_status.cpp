@@ -51,6 +51,11 @@ std::string cure_of(ErrorCode code, std::string_view message, const ApiAction& a
   case ErrorCode::kUnauthenticated:
     return "log in again: the token or certificate of this kubeconfig user is not accepted";
   case ErrorCode::kForbidden:
+    if (message.find("violates PodSecurity") != std::string_view::npos) {
+      return "Pod Security of namespace " + action.namespace_name +
+             " refuses it: `restricted` and `baseline` allow a JVM that is not root, without "
+             "--capability; --uid and --gid say as whom it runs";
+    }
     // RBAC says `User "x" cannot VERB resource`; anything else is an admission policy's own text.
     return message.find("cannot ") != std::string_view::npos
                ? grant(action)

@@ -48,18 +48,23 @@ class HttpKubeClient final : public KubeClient {
                                   const std::string& name) override;
   Result<bool> may(const std::string& namespace_name, const std::string& verb,
                    const std::string& resource, const std::string& subresource) override;
+  base::Status add_ephemeral_container(const Pod& pod, const EphemeralContainer& container,
+                                       PatchMode mode) override;
   Result<std::unique_ptr<ExecStream>> exec(const ExecTarget& target, int wake_fd) override;
   const ClusterAccess& access() const override { return access_; }
 
  private:
   http::ClientOptions client_options() const;
   Result<http::Url> url_of(const std::string& path, std::string query) const;
-  // A GET, or a POST of `body`.
-  Result<http::HttpResponse> send_once(const http::Url& url, const std::string* body);
-  Result<Json> get(const http::Url& url, const ApiAction& action) {
-    return ask(url, nullptr, action);
-  }
-  Result<Json> ask(const http::Url& url, const std::string* body, const ApiAction& action);
+  // What goes out besides the URL.
+  struct Message {
+    const char* method = "GET";
+    const char* content_type = "";
+    std::string body{};
+  };
+  Result<http::HttpResponse> send_once(const http::Url& url, const Message& message);
+  Result<Json> get(const http::Url& url, const ApiAction& action) { return ask(url, {}, action); }
+  Result<Json> ask(const http::Url& url, const Message& message, const ApiAction& action);
   Result<http::WebSocketOpening> open_once(const http::Url& url, int wake_fd);
 
   ClusterAccess access_;
@@ -106,19 +111,18 @@ Result<http::Url> HttpKubeClient::url_of(const std::string& path, std::string qu
   return url;
 }
 
-Result<http::HttpResponse> HttpKubeClient::send_once(const http::Url& url,
-                                                     const std::string* body) {
+Result<http::HttpResponse> HttpKubeClient::send_once(const http::Url& url, const Message& message) {
   http::HttpRequest request;
   request.url = url;
   request.response_limit_bytes = kLargestAnswer;
   request.total_timeout = std::chrono::seconds(60);
   JPROF_TRY_ASSIGN(request.headers, request_headers(access_, credentials_));
   request.headers.push_back({"Accept", "application/json"});
-  const http::MemoryBody content(body == nullptr ? std::string_view() : *body);
-  if (body != nullptr) {
-    request.method = "POST";
+  const http::MemoryBody content(message.body);
+  request.method = message.method;
+  if (!message.body.empty()) {
     request.body = &content;
-    request.headers.push_back({"Content-Type", "application/json"});
+    request.headers.push_back({"Content-Type", message.content_type});
   }
   Result<http::HttpResponse> response = http_->send(request);
   if (!response) {
@@ -127,13 +131,13 @@ Result<http::HttpResponse> HttpKubeClient::send_once(const http::Url& url,
   return response;
 }
 
-Result<Json> HttpKubeClient::ask(const http::Url& url, const std::string* body,
+Result<Json> HttpKubeClient::ask(const http::Url& url, const Message& message,
                                  const ApiAction& action) {
-  JPROF_TRY_ASSIGN(http::HttpResponse response, send_once(url, body));
+  JPROF_TRY_ASSIGN(http::HttpResponse response, send_once(url, message));
   if (response.status == 401 && (access_.exec || !access_.token_file.empty())) {
     // The plugin's cached token, or the file's, may have expired meanwhile.
     JPROF_TRY(login());
-    JPROF_TRY_ASSIGN(response, send_once(url, body));
+    JPROF_TRY_ASSIGN(response, send_once(url, message));
   }
   if (!response.ok()) {
     return base::fail(api_error(response.status, response.body, action));
@@ -207,9 +211,25 @@ Result<bool> HttpKubeClient::may(const std::string& namespace_name, const std::s
                                                 {"verb", verb},
                                                 {"resource", resource},
                                                 {"subresource", subresource}}}}}});
-  JPROF_TRY_ASSIGN(const Json answer,
-                   ask(url, &body, {"create", "selfsubjectaccessreviews", namespace_name}));
+  JPROF_TRY_ASSIGN(const Json answer, ask(url, {"POST", "application/json", body},
+                                          {"create", "selfsubjectaccessreviews", namespace_name}));
   return base::json_bool(base::json_object(answer, "status"), "allowed");
+}
+
+base::Status HttpKubeClient::add_ephemeral_container(const Pod& pod,
+                                                     const EphemeralContainer& container,
+                                                     PatchMode mode) {
+  JPROF_TRY(check_name("namespace", pod.namespace_name));
+  JPROF_TRY(check_name("pod", pod.name));
+  JPROF_TRY_ASSIGN(const http::Url url,
+                   url_of("/api/v1/namespaces/" + pod.namespace_name + "/pods/" + pod.name +
+                              "/ephemeralcontainers",
+                          mode == PatchMode::kVerdictOnly ? "dryRun=All" : ""));
+  JPROF_TRY(ask(url,
+                {"PATCH", "application/strategic-merge-patch+json",
+                 base::dump_json(ephemeral_patch(pod, container))},
+                {"patch", "pods/ephemeralcontainers", pod.namespace_name}));
+  return {};
 }
 
 Result<http::WebSocketOpening> HttpKubeClient::open_once(const http::Url& url, int wake_fd) {

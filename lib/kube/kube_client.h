@@ -4,6 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/kube/cluster_access.h"
+#include "lib/kube/ephemeral_container.h"
 #include "lib/kube/exec_stream.h"
 #include "lib/kube/pod.h"
 
@@ -20,6 +21,9 @@ struct ExecTarget {
   std::string container;
   std::vector<std::string> command;
 };
+
+// kVerdictOnly: the server checks it all, admission policies included, and changes nothing.
+enum class PatchMode { kApply, kVerdictOnly };
 
 // The few calls of the Kubernetes API that jprof needs, each with the least rights. Errors carry
 // the server's words, the exit code of their kind and, for a refusal, the role that is missing;
@@ -41,6 +45,9 @@ class KubeClient {
   // Whether we may do this (SelfSubjectAccessReview, which every authenticated user may ask).
   virtual base::Result<bool> may(const std::string& namespace_name, const std::string& verb,
                                  const std::string& resource, const std::string& subresource) = 0;
+  // Adds one to a running pod: verb patch on pods/ephemeralcontainers.
+  virtual base::Status add_ephemeral_container(const Pod& pod, const EphemeralContainer& container,
+                                               PatchMode mode) = 0;
   // Runs a command with stdin: verbs get (Kubernetes < 1.35) and create on pods/exec. `wake_fd`
   // readable gives up with kInterrupted.
   virtual base::Result<std::unique_ptr<ExecStream>> exec(const ExecTarget& target, int wake_fd) = 0;

@@ -26,10 +26,17 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+std::optional<std::int64_t> read_id(const Json& object, const char* key) {
+  const std::int64_t id = base::json_int(object, key, -1);
+  return id < 0 ? std::nullopt : std::optional(id);
+}
+
 void read_state(const Json& status, Container& out) {
   const Json& state = base::json_object(status, "state");
   out.image_id = base::json_string(status, "imageID");
   out.container_id = base::json_string(status, "containerID");
+  const Json& user = base::json_object(base::json_object(status, "user"), "linux");
+  out.running = {read_id(user, "uid"), read_id(user, "gid")};
   if (state.contains("running")) {
     out.state = State::kRunning;
     return;
@@ -52,6 +59,9 @@ void read_containers(const Json& object, const char* spec_key, const char* statu
     container.name = base::json_string(item, "name");
     container.image = base::json_string(item, "image");
     container.kind = kind;
+    container.target = base::json_string(item, "targetContainerName");
+    const Json& security = base::json_object(item, "securityContext");
+    container.wanted = {read_id(security, "runAsUser"), read_id(security, "runAsGroup")};
     if (kind == Kind::kInit && base::json_string(item, "restartPolicy") == "Always") {
       container.kind = Kind::kSidecar;
     }
@@ -82,11 +92,6 @@ void read_owner(const Json& metadata, Pod& out) {
   }
 }
 
-bool is_ours(const Container& container) {
-  return container.name == kSidecarName ||
-         (container.kind == Kind::kEphemeral && begins_with(container.name, kEphemeralPrefix));
-}
-
 std::string shown(const Pod& pod) {
   return "pod " + base::printable(pod.namespace_name) + "/" + base::printable(pod.name);
 }
@@ -94,7 +99,7 @@ std::string shown(const Pod& pod) {
 std::string names_of_targets(const Pod& pod) {
   std::string out;
   for (const Container& container : pod.containers) {
-    if (!is_ours(container) && container.kind != Kind::kInit) {
+    if (!is_jprof(container) && container.kind != Kind::kInit) {
       out += (out.empty() ? "" : ", ") + base::printable(container.name);
     }
   }
@@ -133,6 +138,20 @@ const Container* Pod::find(std::string_view container) const {
   return found == containers.end() ? nullptr : &*found;
 }
 
+bool is_jprof(const Container& container) {
+  return container.name == kSidecarName ||
+         (container.kind == Kind::kEphemeral && begins_with(container.name, kEphemeralPrefix));
+}
+
+Ids ids_of(const Pod& pod, const Container& container) {
+  const auto first = [](std::optional<std::int64_t> a, std::optional<std::int64_t> b,
+                        std::optional<std::int64_t> c) {
+    return a ? a : b ? b : c;
+  };
+  return {first(container.wanted.uid, pod.wanted.uid, container.running.uid),
+          first(container.wanted.gid, pod.wanted.gid, container.running.gid)};
+}
+
 base::Result<Pod> parse_pod(const Json& object) {
   const Json& metadata = base::json_object(object, "metadata");
   const Json& spec = base::json_object(object, "spec");
@@ -147,6 +166,12 @@ base::Result<Pod> parse_pod(const Json& object) {
   out.terminating = metadata.contains("deletionTimestamp");
   out.node = base::json_string(spec, "nodeName");
   out.os = base::json_string(base::json_object(spec, "os"), "name");
+  out.host_pid = base::json_bool(spec, "hostPID");
+  const Json& security = base::json_object(spec, "securityContext");
+  out.wanted = {read_id(security, "runAsUser"), read_id(security, "runAsGroup")};
+  const Json& annotations = base::json_object(metadata, "annotations");
+  out.mirror = annotations.contains("kubernetes.io/config.mirror");
+  out.default_container = base::json_string(annotations, "kubectl.kubernetes.io/default-container");
   out.share_process_namespace = base::json_bool(spec, "shareProcessNamespace");
   out.phase = base::json_string(status, "phase");
   for (const Json& condition : base::json_array(status, "conditions")) {
@@ -165,7 +190,7 @@ base::Result<Pod> parse_pod(const Json& object) {
 base::Result<const Container*> find_sidecar(const Pod& pod) {
   const Container* idle = nullptr; // ours, but not running
   for (const Container& container : pod.containers) {
-    if (!is_ours(container)) {
+    if (!is_jprof(container)) {
       continue;
     }
     if (container.state == State::kRunning) {
@@ -191,7 +216,7 @@ base::Result<const Container*> find_sidecar(const Pod& pod) {
 base::Result<const Container*> find_target(const Pod& pod, std::string_view wanted) {
   if (!wanted.empty()) {
     const Container* found = pod.find(wanted);
-    if (found != nullptr && is_ours(*found)) {
+    if (found != nullptr && is_jprof(*found)) {
       return base::make_failure(ErrorCode::kTargetNotFound,
                                 "container " + found->name + " is jprof itself",
                                 names_of_targets(pod));
@@ -208,9 +233,14 @@ base::Result<const Container*> find_target(const Pod& pod, std::string_view want
     }
     return found;
   }
-  const Container* only = nullptr;
+  // kubectl's own choice; an annotation that names nothing is as good as none.
+  const Container* only = pod.default_container.empty() ? nullptr : pod.find(pod.default_container);
+  if (only != nullptr && !is_jprof(*only) && only->kind == Kind::kApp) {
+    return only;
+  }
+  only = nullptr;
   for (const Container& container : pod.containers) {
-    if (is_ours(container) || container.kind != Kind::kApp) {
+    if (is_jprof(container) || container.kind != Kind::kApp) {
       continue;
     }
     if (only != nullptr) {

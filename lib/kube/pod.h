@@ -5,11 +5,19 @@
 #include "lib/base/json.h"
 #include "lib/base/result.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace jprof::kube {
+
+// User and group ids, each where it is known.
+struct Ids {
+  std::optional<std::int64_t> uid{};
+  std::optional<std::int64_t> gid{};
+};
 
 // One container of a pod, specification and status together.
 struct Container {
@@ -24,6 +32,9 @@ struct Container {
   State state = State::kUnknown;
   std::string state_reason; // of waiting and terminated: "ImagePullBackOff", "OOMKilled"
   std::string state_message;
+  std::string target; // of an ephemeral container: whose process namespace it joined
+  Ids wanted{};       // runAsUser and runAsGroup of its own securityContext
+  Ids running{};      // status.user.linux (Kubernetes >= 1.31 and a runtime that reports it)
 };
 
 // What jprof needs to know of a pod.
@@ -36,8 +47,12 @@ struct Pod {
   std::string os; // spec.os.name, empty where it is not said
   bool terminating = false;
   bool share_process_namespace = false;
+  bool host_pid = false;
+  bool mirror = false; // a static pod's image in the API: it cannot be changed there
   bool ready = false;
-  std::string workload_kind; // "Deployment", "StatefulSet", ...; empty: a bare pod
+  Ids wanted{};                  // runAsUser and runAsGroup of the pod's securityContext
+  std::string default_container; // annotation kubectl.kubernetes.io/default-container
+  std::string workload_kind;     // "Deployment", "StatefulSet", ...; empty: a bare pod
   std::string workload;
   std::vector<Container> containers;
 
@@ -52,8 +67,16 @@ base::Result<Pod> parse_pod(const base::Json& object);
 // cure.
 base::Result<const Container*> find_sidecar(const Pod& pod);
 
-// The container that holds the JVM: `wanted`, or, where it is empty, the only application container
-// beside ours, or nullptr if the choice is the sidecar's. kTargetNotFound names those that exist.
+// The container is ours: the sidecar "jprof" or an ephemeral one "jprof-...".
+bool is_jprof(const Container& container);
+
+// As whom a container runs, as far as the API knows: its own securityContext, then the pod's, then
+// what the runtime reported. An image's USER is not in the API.
+Ids ids_of(const Pod& pod, const Container& container);
+
+// The container that holds the JVM: `wanted`, or, where it is empty, the one that the pod's
+// annotation names, or the only application container beside ours, or nullptr if the choice is the
+// sidecar's. kTargetNotFound names those that exist.
 base::Result<const Container*> find_target(const Pod& pod, std::string_view wanted);
 
 // Refuses pods in which nothing can run any more, or that are not Linux (kTargetGone,

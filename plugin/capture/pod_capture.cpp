@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "plugin/capture/delivery.h"
+#include "plugin/capture/pod_entry.h"
 #include "plugin/capture/received_files.h"
 #include "plugin/session/ask.h"
 
@@ -17,9 +18,11 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-ChannelFactory session_in(kube::KubeClient& client, const PodCapture& capture) {
-  return [&client, &capture](int wake_fd) {
-    return open_channel(client, capture.pod, capture.sidecar, wake_fd);
+// The entry's own session first, then new ones in the same container.
+ChannelFactory session_in(kube::KubeClient& client, const PodCapture& capture, PodEntry& entry) {
+  return [&client, &capture, &entry](int wake_fd) {
+    return entry.channel ? Result<std::unique_ptr<ByteChannel>>(std::move(entry.channel))
+                         : open_channel(client, capture.pod, entry.container, wake_fd);
   };
 }
 
@@ -94,6 +97,9 @@ base::Json PodReport::to_json() const {
   if (!stored.empty()) {
     out["stored"] = stored;
   }
+  if (!made.empty()) {
+    out["ephemeralContainers"] = made;
+  }
   if (!manifest.empty()) {
     out["manifest"] = manifest;
   }
@@ -120,7 +126,18 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
     const Output* output = output_of(capture, format);
     return output == nullptr ? std::string() : output->path;
   });
-  CaptureRun run(session_in(client, capture), interrupt, on_progress,
+  const auto on_phase = [&](const std::string& phase) {
+    control::Progress progress;
+    progress.phase = phase;
+    on_progress(progress);
+  };
+  Result<PodEntry> entry = enter_pod(client, capture.pod, capture.way, interrupt,
+                                     {.on_phase = on_phase, .made = &report.made});
+  if (!entry) {
+    report.error = std::move(entry).error();
+    return report;
+  }
+  CaptureRun run(session_in(client, capture, *entry), interrupt, on_progress,
                  {.fetch_hint = fetch_hint(capture)});
   const Result<control::ResultMessage> result = run.run(capture.request, received);
   if (!result) {

@@ -11,6 +11,7 @@
 #include "lib/kube/pod.h"
 #include "plugin/capture/capture_run.h"
 #include "plugin/capture/output_plan.h"
+#include "plugin/cluster/access_ladder.h"
 #include "plugin/terminal/interrupt.h"
 
 #include <chrono>
@@ -23,7 +24,7 @@ namespace jprof::plugin {
 // One pod, one capture: what is asked, and where its files go.
 struct PodCapture {
   kube::Pod pod;
-  std::string sidecar; // container in which the session runs
+  Way way; // to the container in which the session runs
   control::Request request;
   std::vector<Output> outputs; // with paths
   bool replace = false;        // paths were named by the user, so existing files give way
@@ -45,7 +46,8 @@ struct PodReport {
   std::string id;
   std::optional<base::Error> error;
   std::vector<WrittenFile> files;
-  std::string stored; // where in the store
+  std::string stored;            // where in the store
+  std::vector<std::string> made; // ephemeral containers that Kubernetes keeps the record of
   base::Json manifest = base::Json::object();
 
   int exit_code() const;

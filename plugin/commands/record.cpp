@@ -9,11 +9,13 @@
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/schedule.h"
 #include "plugin/cluster/cluster_options.h"
+#include "plugin/cluster/ladder_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/run_captures.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <unistd.h>
@@ -41,6 +43,7 @@ struct RecordOptions {
   std::string cause;
   bool join = false;
   bool dry_run = false;
+  LadderFlags ladder;
 };
 
 std::string variable(const char* name) {
@@ -153,14 +156,15 @@ Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& 
                             const std::vector<Output>& plan, const RecordOptions& options,
                             const kube::ClusterAccess& access, const Occasion& occasion,
                             bool several) {
+  JPROF_TRY_ASSIGN(const LadderOptions ladder, ladder_options(options.ladder, occasion.scheduled));
   PodCapture out;
   out.pod = pod;
   out.request.kind = control::RequestKind::kRecord;
   out.request.record = request;
   // What the user may have typed wrong comes before what the pod may lack.
   JPROF_TRY(fill_pod(out.request.record, pod, options, access, occasion));
-  JPROF_TRY_ASSIGN(const kube::Container* sidecar, kube::find_sidecar(pod));
-  out.sidecar = sidecar->name;
+  JPROF_TRY_ASSIGN(const kube::Container* target, kube::find_target(pod, options.container));
+  JPROF_TRY_ASSIGN(out.way, find_way(pod, target, ladder));
   out.outputs = outputs_of(plan, options, pod, occasion.time, several);
   JPROF_TRY(check_places(out.outputs));
   for (const Output& output : out.outputs) {
@@ -203,6 +207,11 @@ Result<int> record(const RecordOptions& options, bool json) {
       return base::fail(std::move(one).error());
     } else {
       refused.push_back(refused_report(pod, std::move(one).error()));
+    }
+  }
+  if (options.ladder.explain && !json) {
+    for (const PodCapture& capture : captures) {
+      std::fputs(explain(capture.pod, capture.way).c_str(), stderr);
     }
   }
   if (options.dry_run) {
@@ -254,6 +263,7 @@ void add_record(cli::Program& program) {
                    "  kubectl jprof record -l app=checkout --max-pods 3 --duration 30s\n"},
       [options, &program] { return record(*options, program.json()); });
   add_record_options(command, *options);
+  add_ladder_options(command, options->ladder);
   add_cluster_options(command, options->access);
 }
 

@@ -91,6 +91,31 @@ void print_report(const PodReport& report) {
   }
 }
 
+base::Json rungs_json(const Way& way) {
+  base::Json out = base::Json::array();
+  for (const Way::Rung& rung : way.rungs) {
+    out.push_back({{"rung", rung.name}, {"taken", rung.taken}, {"why", rung.why}});
+  }
+  return out;
+}
+
+// The last word: what stays in the cluster.
+void print_left(const std::vector<PodReport>& reports) {
+  for (const PodReport& report : reports) {
+    std::string names;
+    for (const std::string& name : report.made) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    if (!names.empty()) {
+      std::fprintf(stderr,
+                   "left in %s/%s: ephemeral container %s; it ends after 10 idle minutes (at once: "
+                   "kubectl jprof gc), its record stays until the pod is gone\n",
+                   base::printable(report.namespace_name).c_str(),
+                   base::printable(report.pod).c_str(), names.c_str());
+    }
+  }
+}
+
 void print_json(const std::vector<PodReport>& reports) {
   if (reports.size() == 1) {
     std::printf("%s\n", base::dump_json(reports[0].to_json()).c_str());
@@ -117,6 +142,9 @@ Result<int> run_captures(std::unique_ptr<kube::KubeClient> client,
     std::fprintf(stderr, "%zu of %zu pods that match (--max-pods)\n",
                  captures.size() + refused.size(), matching);
   }
+  for (const PodCapture& capture : captures) {
+    std::fputs(json ? "" : announcement(capture.pod, capture.way).c_str(), stderr);
+  }
   std::vector<PodReport> reports;
   {
     ProgressLine progress(json ? ProgressLine::Mode::kSilent : ProgressLine::mode_of_stderr(),
@@ -131,6 +159,7 @@ Result<int> run_captures(std::unique_ptr<kube::KubeClient> client,
   }
   const bool nothing = reports.size() == 1 && reports[0].files.empty() && reports[0].stored.empty();
   if (nothing && reports[0].error) {
+    print_left(reports);
     return base::fail(*reports[0].error);
   }
   for (const PodReport& report : reports) {
@@ -140,6 +169,8 @@ Result<int> run_captures(std::unique_ptr<kube::KubeClient> client,
       cli::print_error("kubectl-jprof", *report.error);
     }
   }
+  std::fflush(stdout);
+  print_left(reports);
   return worst_exit_code(reports);
 }
 
@@ -157,7 +188,9 @@ void print_plan(const std::vector<PodCapture>& captures, const std::vector<PodRe
     list.push_back({{"namespace", capture.pod.namespace_name},
                     {"pod", capture.pod.name},
                     {"container", request.pod.container},
-                    {"execIn", capture.sidecar},
+                    {"execIn", capture.way.container},
+                    {"newEphemeralContainer", capture.way.kind == Way::Kind::kNew},
+                    {"access", rungs_json(capture.way)},
                     {"command", {"/jprof", "session"}},
                     {"duration", base::format_duration(request.duration)},
                     {"event", request.event},

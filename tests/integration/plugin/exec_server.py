@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
-"""The two calls of the Kubernetes API that the plugin makes, with faults by order: GET of a pod, and exec over
-WebSocket into a local program instead of a container."""
+"""The calls of the Kubernetes API that the plugin makes, with faults by order: GET of pods, access reviews, new ephemeral
+containers, and exec over WebSocket into a local program instead of a container."""
 import base64
 import hashlib
 import json
@@ -18,7 +18,7 @@ def pod(name, containers=("app", "jprof"), **status):
     """A running pod as the API server describes it."""
     return {
         "metadata": {"name": name, "namespace": "shop", "uid": "uid-" + name},
-        "spec": {"nodeName": "node1", "containers": [{"name": c, "image": c + ":1"} for c in containers]},
+        "spec": {"nodeName": "node1", "shareProcessNamespace": True, "containers": [{"name": c, "image": c + ":1"} for c in containers]},
         "status": {"phase": "Running", "containerStatuses": [
             {"name": c, "state": {"running": {}}, "containerID": "containerd://" + c} for c in containers], **status},
     }
@@ -31,9 +31,12 @@ def refusal(code, reason, message):
 class ExecServer:
     """Serves until close(). `faults` is taken one entry per exec: {} or {"cut": BYTES} (the connection ends after so many bytes
     of output), {"refuse": [CODE, REASON, MESSAGE]}, {"raw": BYTES} (sent instead of frames), {"close": CODE},
-    {"freeze": BYTES} (silence from there on), {"status": JSON} (how it ends)."""
+    {"freeze": BYTES} (silence from there on), {"status": JSON} (how it ends). A new ephemeral container can be called after
+    `slow` refused attempts; `stuck` is the reason why it waits for ever; `deny` has the "VERB RESOURCE"s of no right."""
 
-    def __init__(self, pods, command, faults=(), protocol="v5.channel.k8s.io"):
+    def __init__(self, pods, command, faults=(), protocol="v5.channel.k8s.io", slow=0, stuck="", deny=()):
+        self.slow, self.stuck, self.deny = slow, stuck, deny
+        self.patches = []
         self.pods = {p["metadata"]["name"]: p for p in pods}
         self.command = command
         self.faults = list(faults)
@@ -71,13 +74,14 @@ class ExecServer:
                 while (field := stream.readline().decode().strip()):
                     name, _, value = field.partition(":")
                     headers[name.lower()] = value.strip()
-                target = line.split(" ")[1]
+                method, target = line.split(" ")[:2]
+                body = stream.read(int(headers.get("content-length", 0)))
                 with self.lock:
                     self.requests.append((target, headers))
                 if headers.get("upgrade", "").lower() == "websocket":
                     self.exec(connection, stream, target, headers)
                     return
-                self.answer(connection, *self.get(target))
+                self.answer(connection, *{"GET": self.get, "POST": self.review, "PATCH": self.patch}[method](target, body))
         except OSError:
             pass
 
@@ -87,7 +91,30 @@ class ExecServer:
         connection.sendall(b"HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" %
                            (code, len(text), text))
 
-    def get(self, target):
+    def review(self, target, body):
+        asked = json.loads(body)["spec"]["resourceAttributes"]
+        resource = asked["resource"] + ("/" + asked["subresource"] if asked.get("subresource") else "")
+        return 201, {"status": {"allowed": "%s %s" % (asked["verb"], resource) not in self.deny}}
+
+    def patch(self, target, body):
+        path, _, query = target.partition("?")
+        name = path.rsplit("/", 2)[1]
+        if "patch pods/ephemeralcontainers" in self.deny:
+            return 403, refusal(403, "Forbidden", 'pods "%s" is forbidden: User "x" cannot patch resource '
+                                '"pods/ephemeralcontainers" in API group "" in the namespace "shop"' % name)
+        patch = json.loads(body)
+        if patch["metadata"]["uid"] != self.pods[name]["metadata"]["uid"]:
+            return 409, refusal(409, "Conflict", "Precondition failed: UID in precondition")
+        if query != "dryRun=All":
+            one = patch["spec"]["ephemeralContainers"][0]
+            with self.lock:
+                self.patches.append(one)
+                self.pods[name]["spec"].setdefault("ephemeralContainers", []).append(one)
+                self.pods[name]["status"].setdefault("ephemeralContainerStatuses", []).append(
+                    {"name": one["name"], "state": {"waiting": {"reason": self.stuck or "ContainerCreating"}}})
+        return 200, self.pods[name]
+
+    def get(self, target, _body):
         path, _, query = target.partition("?")
         name = path.rsplit("/", 1)[1]
         if path.endswith("/pods"):
@@ -100,8 +127,13 @@ class ExecServer:
 
     def exec(self, connection, stream, target, headers):
         with self.lock:
-            fault = self.faults.pop(0) if self.faults else {}
-            self.execs.append(target)
+            name = urllib.parse.parse_qs(target.partition("?")[2]).get("container", [""])[0]
+            if name.startswith("jprof-") and (self.stuck or self.slow > 0):
+                self.slow -= 1
+                fault = {"refuse": [500, "InternalError", 'container not found ("%s")' % name]}
+            else:
+                fault = self.faults.pop(0) if self.faults else {}
+                self.execs.append(target)
         if "refuse" in fault:
             code, reason, message = fault["refuse"]
             self.answer(connection, code, refusal(code, reason, message))

@@ -108,7 +108,14 @@ class PluginTest(unittest.TestCase):
         cases = [
             ({}, ["nosuch"], 3, "not found"),
             ({}, ["demo", "-c", "nosuch"], 3, "its containers: app"),
-            ({"pods": [pod("demo", ("app",))]}, ["demo"], 3, "jprof-sidecar"),
+            ({"pods": [pod("demo", ("app",))]}, ["demo", "--ephemeral=never"], 3, "jprof-sidecar"),
+            ({"pods": [pod("demo", ("app",))], "deny": ["patch pods/ephemeralcontainers"]}, ["demo"], 4,
+             "--verb=patch --resource=pods/ephemeralcontainers"),
+            ({"pods": [pod("demo", ("app",))], "deny": ["get pods/exec", "create pods/exec"]}, ["demo"], 4,
+             "no ephemeral container was added"),
+            ({"pods": [pod("demo", ("app",))], "stuck": "ImagePullBackOff"}, ["demo", "--image=nowhere/x:1"], 8,
+             "the node has no image nowhere/x:1"),
+            ({"pods": [pod("demo", ("app",))], "stuck": "CreateContainerConfigError"}, ["demo"], 4, "--uid and --gid"),
             ({"pods": [pod("demo", phase="Failed")]}, ["demo"], 3, "has ended"),
             ({"faults": [{"refuse": [403, "Forbidden", 'User "x" cannot create resource "pods/exec"']}]}, ["demo"], 4,
              "--verb=get,create --resource=pods/exec"),
@@ -212,9 +219,46 @@ class PluginTest(unittest.TestCase):
 
     def test_one_bad_pod_does_not_spoil_the_others(self):
         self.serve(pods=[pod("a"), pod("b", ("app",))])
-        out, _ = self.run_plugin("record", "-l", "app=x", "--max-pods", "5", "--duration", "50ms", "--json", code=3)
+        out, _ = self.run_plugin("record", "--ephemeral=never", "-l", "app=x", "--max-pods", "5", "--duration", "50ms", "--json", code=3)
         answer = json.loads(out)
         self.assertEqual(sorted(c["exitCode"] for c in answer["captures"]), [0, 3])
+
+    def test_a_pod_without_sidecar_gets_an_ephemeral_container(self):
+        server = self.serve(pods=[self.pod_without_sidecar()], slow=3)
+        out, err = self.run_plugin("demo", "--duration", "50ms", "--explain", "-o", "x.html")
+        [made] = server.patches
+        self.assertRegex(made["name"], "^jprof-[a-z2-7]{8}$")
+        self.assertEqual(made["targetContainerName"], "app")
+        self.assertEqual((made["securityContext"]["runAsUser"], made["securityContext"]["runAsGroup"]), (1000, 0))
+        self.assertEqual(len(server.execs), 1)
+        self.assertIn("container=" + made["name"], server.execs[0])
+        self.assertIn("skipped  sidecar: the pod has no container jprof", err)
+        self.assertIn("adding ephemeral container %s (uid 1000, gid 0)" % made["name"], err)
+        self.assertIn("left in shop/demo: ephemeral container %s;" % made["name"], err.splitlines()[-1])
+        self.assertEqual(self.files(), ["x.html"])
+
+    def test_a_live_ephemeral_container_is_used_again(self):
+        server = self.serve(pods=[self.pod_without_sidecar()])
+        self.run_plugin("demo", "--duration", "50ms")
+        server.pods["demo"]["status"]["ephemeralContainerStatuses"][0]["state"] = {"running": {}}
+        out, err = self.run_plugin("demo", "--duration", "50ms", "--json")
+        self.assertEqual(len(server.patches), 1)
+        self.assertNotIn("ephemeralContainers", json.loads(out))
+
+    def test_unknown_ids_take_a_probe_and_a_second_container(self):
+        server = self.serve(pods=[pod("demo", ("app",))], mode="other-user")
+        out, err = self.run_plugin("demo", "--duration", "50ms", "--json")
+        probe, second = server.patches
+        self.assertNotIn("runAsUser", probe["securityContext"])
+        self.assertEqual((second["securityContext"]["runAsUser"], second["securityContext"]["runAsGroup"]), (1234, 5678))
+        self.assertEqual(json.loads(out)["ephemeralContainers"], [probe["name"], second["name"]])
+        self.assertEqual(err, "")
+
+    @staticmethod
+    def pod_without_sidecar():
+        out = pod("demo", ("app",))
+        out["spec"]["securityContext"] = {"runAsUser": 1000, "runAsGroup": 0}
+        return out
 
     def test_dry_run_asks_but_does_nothing(self):
         server = self.serve()

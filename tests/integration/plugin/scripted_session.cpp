@@ -6,7 +6,8 @@
 // connection goes on where a first one was cut.
 //
 //   scripted_session FILE_BYTES [MODE]
-//   MODE: ok, busy, partial, garbage, silent, newer, evil-name, bad-digest, too-long, no-hello
+//   MODE: ok, busy, partial, garbage, silent, newer, evil-name, bad-digest, too-long, no-hello,
+//         other-user (targets: a JVM of uid 1234, gid 5678)
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
@@ -184,6 +185,17 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
   send_files(request.id, files_of(request.id, request.formats), request.pod, {});
 }
 
+void targets() {
+  control::ResultMessage result;
+  result.targets =
+      base::Json::array({{{"pid", 1}, {"uid", 1234}, {"gid", 5678}, {"ready", false}}});
+  if (mode != "other-user") {
+    result.targets[0]["ready"] = true;
+  }
+  send(FrameType::kResult, control::encode_result(result));
+  send(FrameType::kEnd, "{}");
+}
+
 void fetch(const control::FetchRequest& request) {
   std::vector<std::string> formats;
   for (const std::string& name : request.names) {
@@ -214,7 +226,7 @@ int main(int argc, char** argv) {
     std::fputs("cannot connect to serve\n", stderr);
     return 8;
   }
-  control::Hello hello = control::our_hello({"record", "fetch"});
+  control::Hello hello = control::our_hello({"record", "fetch", "targets"});
   if (mode == "newer") {
     hello.protocol = 1000;
     hello.min = 999;
@@ -228,8 +240,13 @@ int main(int argc, char** argv) {
       if (!request) {
         return 9;
       }
-      request->kind == control::RequestKind::kRecord ? record(decoder, request->record)
-                                                     : fetch(request->fetch);
+      if (request->kind == control::RequestKind::kTargets) {
+        targets();
+      } else if (request->kind == control::RequestKind::kRecord) {
+        record(decoder, request->record);
+      } else {
+        fetch(request->fetch);
+      }
     }
   }
 }

@@ -48,6 +48,32 @@ TEST(Pod, LeavesABareReplicaSetWhatItIs) {
   EXPECT_EQ(parse(object).workload_kind, "ReplicaSet");
 }
 
+TEST(Pod, KnowsAsWhomAContainerRuns) {
+  Json object = pod_json();
+  object["spec"]["securityContext"] = {{"runAsUser", 1000}, {"runAsGroup", 1000}};
+  object["spec"]["containers"][0]["securityContext"] = {{"runAsUser", 2000}};
+  Pod pod = parse(object);
+  EXPECT_EQ(ids_of(pod, *pod.find("app")).uid, 2000);
+  EXPECT_EQ(ids_of(pod, *pod.find("app")).gid, 1000);
+
+  object = pod_json();
+  object["status"]["containerStatuses"][0]["user"] = {{"linux", {{"uid", 65532}, {"gid", 0}}}};
+  pod = parse(object);
+  EXPECT_EQ(ids_of(pod, *pod.find("app")).uid, 65532);
+  EXPECT_EQ(ids_of(pod, *pod.find("app")).gid, 0);
+  EXPECT_FALSE(ids_of(pod, *pod.find("setup")).uid.has_value());
+}
+
+TEST(Pod, TakesTheContainerThatTheAnnotationNames) {
+  Json object = pod_json();
+  object["spec"]["containers"].push_back({{"name", "proxy"}, {"image", "p"}});
+  EXPECT_EQ(*find_target(parse(object), ""), nullptr);
+
+  object["metadata"]["annotations"] = {{"kubectl.kubernetes.io/default-container", "app"}};
+  const Pod pod = parse(object);
+  EXPECT_EQ((*find_target(pod, ""))->name, "app");
+}
+
 TEST(Pod, FindsANativeSidecar) {
   const Pod pod = parse(pod_json());
 

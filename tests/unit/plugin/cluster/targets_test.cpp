@@ -51,6 +51,10 @@ class FixedClient final : public kube::KubeClient {
                          const std::string&) override {
     return true;
   }
+  base::Status add_ephemeral_container(const kube::Pod&, const kube::EphemeralContainer&,
+                                       kube::PatchMode) override {
+    return {};
+  }
   base::Result<std::unique_ptr<kube::ExecStream>> exec(const kube::ExecTarget&, int) override {
     return base::make_failure(ErrorCode::kInternal, "nothing to exec in");
   }

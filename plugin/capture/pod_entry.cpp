@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/capture/pod_entry.h"
+
+#include "lib/base/encoding.h"
+#include "plugin/session/ask.h"
+
+#include <algorithm>
+#include <array>
+#include <poll.h>
+#include <set>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using State = kube::Container::State;
+
+constexpr auto kFirstTry = 40ms; // a container starts in 100 ms at best
+constexpr auto kLongestTry = 400ms;
+constexpr auto kLookEvery = 500ms;
+
+// Reasons of a waiting container that no patience mends (pkg/kubelet/images/types.go and
+// pkg/kubelet/kuberuntime/kuberuntime_container.go of Kubernetes).
+constexpr std::array<std::string_view, 5> kNoImage = {"ErrImagePull", "ImagePullBackOff",
+                                                      "ErrImageNeverPull", "InvalidImageName",
+                                                      "ImageInspectError"};
+constexpr std::array<std::string_view, 3> kNoStart = {"CreateContainerConfigError",
+                                                      "CreateContainerError", "RunContainerError"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What a call says while the kubelet does not know the container yet.
+bool may_come(const base::Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTargetNotFound ||
+         error.code == ErrorCode::kNoSidecar || error.code == ErrorCode::kTimeout ||
+         error.code == ErrorCode::kUsage;
+}
+
+class Entrance {
+ public:
+  Entrance(kube::KubeClient& client, const kube::Pod& pod, const Interrupt& interrupt,
+           const EntryOptions& options)
+      : client_(client), pod_(pod), interrupt_(interrupt), options_(options) {}
+
+  // Adds it and waits for its first session.
+  Result<std::unique_ptr<ByteChannel>> make(const kube::EphemeralContainer& container);
+  // Asks a probe's session as whom the JVM runs; nothing where the probe can profile it as it is.
+  Result<std::optional<kube::Ids>> look(std::unique_ptr<ByteChannel> channel,
+                                        const std::string& target);
+
+ private:
+  base::Status check_rights();
+  base::Status check_start(const kube::EphemeralContainer& container);
+  Result<std::unique_ptr<ByteChannel>> wait_for(const kube::EphemeralContainer& container);
+
+  kube::KubeClient& client_;
+  const kube::Pod& pod_;
+  const Interrupt& interrupt_;
+  const EntryOptions& options_;
+};
+
+// A container that could not be called would be left behind for nothing.
+base::Status Entrance::check_rights() {
+  bool any = false;
+  for (const char* verb : {"create", "get"}) {
+    JPROF_TRY_ASSIGN(const bool allowed, client_.may(pod_.namespace_name, verb, "pods", "exec"));
+    any = any || allowed;
+  }
+  if (!any) {
+    return base::make_failure(
+        ErrorCode::kForbidden,
+        "you may not exec into pods of namespace " + pod_.namespace_name +
+            ", so no ephemeral container was added",
+        "grant get,create on pods/exec: kubectl -n " + pod_.namespace_name +
+            " create role jprof --verb=get,create --resource=pods/exec, and bind it");
+  }
+  return {};
+}
+
+base::Status Entrance::check_start(const kube::EphemeralContainer& container) {
+  JPROF_TRY_ASSIGN(const kube::Pod now, client_.get_pod(pod_.namespace_name, pod_.name));
+  if (now.uid != pod_.uid) {
+    return base::make_failure(ErrorCode::kTargetGone, "the pod was replaced meanwhile");
+  }
+  JPROF_TRY(kube::check_pod(now));
+  const kube::Container* found = now.find(container.name);
+  if (found == nullptr || found->state == State::kRunning || found->state == State::kUnknown) {
+    return {};
+  }
+  const std::string why = base::printable(found->state_reason) +
+                          (found->state_message.empty() ? "" : ": ") +
+                          base::printable(found->state_message, 500);
+  if (found->state == State::kTerminated) {
+    return base::make_failure(ErrorCode::kNoSidecar, container.name + " ended at once: " + why,
+                              "is --image=" + base::printable(container.image) +
+                                  " the jprof image of this version?");
+  }
+  if (is_one_of(kNoImage, found->state_reason)) {
+    return base::make_failure(ErrorCode::kUnavailable,
+                              "the node has no image " + base::printable(container.image) + ": " +
+                                  why,
+                              "name one that the node can pull with --image or JPROF_IMAGE; pull "
+                              "secrets are those of the pod");
+  }
+  if (is_one_of(kNoStart, found->state_reason)) {
+    return base::make_failure(ErrorCode::kForbidden, container.name + " cannot be started: " + why,
+                              "--uid and --gid say as whom it runs");
+  }
+  return {};
+}
+
+Result<std::unique_ptr<ByteChannel>> Entrance::wait_for(const kube::EphemeralContainer& container) {
+  const auto deadline = Clock::now() + options_.start_time;
+  auto next_look = Clock::now() + kLookEvery;
+  std::chrono::milliseconds delay = kFirstTry;
+  const int wake_fd = interrupt_.wake_fd(0);
+  for (;;) {
+    pollfd wanted{wake_fd, POLLIN, 0};
+    if (::poll(&wanted, 1, static_cast<int>(delay.count())) > 0) {
+      return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
+    }
+    auto channel = open_channel(client_, pod_, container.name, wake_fd);
+    if (channel || !may_come(channel.error())) {
+      return channel;
+    }
+    if (Clock::now() >= next_look) {
+      JPROF_TRY(check_start(container));
+      next_look = Clock::now() + kLookEvery;
+    }
+    if (Clock::now() >= deadline) {
+      base::Error error = std::move(channel).error();
+      error.code = ErrorCode::kTimeout;
+      return base::fail(std::move(error).with_context(container.name + " has not started in " +
+                                                      std::to_string(options_.start_time.count()) +
+                                                      " s"));
+    }
+    delay = std::min(delay * 5 / 4, std::chrono::milliseconds(kLongestTry));
+  }
+}
+
+Result<std::unique_ptr<ByteChannel>> Entrance::make(const kube::EphemeralContainer& container) {
+  options_.on_phase("adding ephemeral container " + container.name);
+  JPROF_TRY(check_rights());
+  base::Status added = client_.add_ephemeral_container(pod_, container, kube::PatchMode::kApply);
+  if (!added) {
+    return base::fail(std::move(added).error().with_context(
+        "pod " + base::printable(pod_.name) +
+        " has no usable jprof container, and an ephemeral one was refused"));
+  }
+  if (options_.made != nullptr) {
+    options_.made->push_back(container.name);
+  }
+  options_.on_phase("starting " + container.name);
+  return wait_for(container);
+}
+
+Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> channel,
+                                                const std::string& target) {
+  options_.on_phase("looking as whom the JVM runs");
+  Session session(std::move(channel), interrupt_, 0);
+  JPROF_TRY(session.open());
+  JPROF_TRY_ASSIGN(const control::ResultMessage answer,
+                   ask(session, control::RequestKind::kTargets));
+  const kube::Container* container = pod_.find(target);
+  std::set<std::pair<std::int64_t, std::int64_t>> seen;
+  for (const base::Json& jvm : answer.targets) {
+    const std::string id = base::json_string(jvm, "containerId");
+    const bool other = container != nullptr && !id.empty() && !container->container_id.empty() &&
+                       container->container_id.find(id) == std::string::npos;
+    if (other) {
+      continue;
+    }
+    if (base::json_bool(jvm, "ready")) {
+      return std::nullopt;
+    }
+    seen.emplace(base::json_int(jvm, "uid", -1), base::json_int(jvm, "gid", -1));
+  }
+  if (seen.empty()) {
+    return base::make_failure(ErrorCode::kTargetNotFound,
+                              "no JVM is visible in container " + base::printable(target),
+                              "-c names another container; some runtimes ignore the target of an "
+                              "ephemeral container: then only a sidecar works");
+  }
+  if (seen.size() > 1) {
+    return base::make_failure(ErrorCode::kSeveralTargets, "JVMs of several users run in the pod",
+                              "choose with --uid and --gid, or with -c");
+  }
+  return kube::Ids{seen.begin()->first, seen.begin()->second};
+}
+
+} // namespace
+
+Result<PodEntry> enter_pod(kube::KubeClient& client, const kube::Pod& pod, const Way& way,
+                           const Interrupt& interrupt, const EntryOptions& options) {
+  if (way.kind != Way::Kind::kNew) {
+    return PodEntry{way.container};
+  }
+  Entrance entrance(client, pod, interrupt, options);
+  JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel, entrance.make(*way.make));
+  if (!way.must_probe) {
+    return PodEntry{way.container, std::move(channel)};
+  }
+  JPROF_TRY_ASSIGN(const std::optional<kube::Ids> ids,
+                   entrance.look(std::move(channel), way.make->target));
+  if (!ids) {
+    return PodEntry{way.container};
+  }
+  JPROF_TRY_ASSIGN(const kube::EphemeralContainer second, with_ids(*way.make, *ids));
+  JPROF_TRY_ASSIGN(channel, entrance.make(second));
+  return PodEntry{second.name, std::move(channel)};
+}
+
+} // namespace jprof::plugin

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/cluster/ladder_options.h"
+
+namespace jprof::plugin {
+namespace {
+
+constexpr const char* kGroup = "Pods without the sidecar";
+constexpr const char* kImage = "jprof/jprof:" JPROF_VERSION;
+constexpr std::int64_t kLargestId = 0xffff'fffe; // user and group ids of Linux have 32 bits
+
+} // namespace
+
+void add_ladder_options(CLI::App& command, LadderFlags& flags) {
+  command
+      .add_option("--ephemeral", flags.ephemeral,
+                  "An ephemeral container where no sidecar can be used: auto (default; never in a "
+                  "CronJob), never, always")
+      ->check(CLI::IsMember({"auto", "never", "always"}))
+      ->group(kGroup);
+  command
+      .add_option("--image", flags.image,
+                  std::string("Image of the ephemeral container; default ") + kImage)
+      ->envname("JPROF_IMAGE")
+      ->group(kGroup);
+  command.add_option("--image-pull-policy", flags.pull_policy, "Default IfNotPresent")
+      ->check(CLI::IsMember({"Always", "IfNotPresent", "Never"}))
+      ->group(kGroup);
+  command.add_option("--uid", flags.uid, "The JVM's user id, where the API does not say it")
+      ->check(CLI::Range(std::int64_t{0}, kLargestId))
+      ->group(kGroup);
+  command.add_option("--gid", flags.gid, "The JVM's group id, where the API does not say it")
+      ->check(CLI::Range(std::int64_t{0}, kLargestId))
+      ->group(kGroup);
+  command
+      .add_option("--capability", flags.capability,
+                  "SYS_PTRACE, for a JVM that has capabilities itself; not under Pod Security "
+                  "restricted or baseline")
+      ->check(CLI::IsMember({"SYS_PTRACE"}))
+      ->group(kGroup);
+  command.add_flag("--explain", flags.explain, "Say which way into the pod is taken, and why");
+}
+
+base::Result<LadderOptions> ladder_options(const LadderFlags& flags, bool scheduled) {
+  using Ephemeral = LadderOptions::Ephemeral;
+  LadderOptions out;
+  if (flags.ephemeral == "never" || (flags.ephemeral.empty() && scheduled)) {
+    out.ephemeral = Ephemeral::kNever;
+  } else if (flags.ephemeral == "always") {
+    out.ephemeral = Ephemeral::kAlways;
+  }
+  out.image = flags.image.empty() ? kImage : flags.image;
+  out.pull_policy = flags.pull_policy;
+  out.ids = {flags.uid, flags.gid};
+  out.capability = flags.capability;
+  if (flags.gid && !flags.uid) {
+    return base::make_failure(base::ErrorCode::kUsage, "--gid without --uid",
+                              "the kernel compares both");
+  }
+  return out;
+}
+
+} // namespace jprof::plugin

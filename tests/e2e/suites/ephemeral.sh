@@ -1,0 +1,71 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Pods without the sidecar, in a namespace that enforces "restricted": an ephemeral container of the JVM's own ids.
+
+stage_namespace shop-plain
+kp() { inside kubectl -n shop-plain "$@"; }
+oncall() { as_user oncall env JPROF_IMAGE=localhost/jprof:1 kubectl jprof "$@" -n shop-plain; }
+
+# A restricted pod with the sample application and nothing of ours; the ids are left out where they are "-".
+plain() { # NAME UID GID
+  local ids=
+  [[ $2 == - ]] || ids+=", runAsUser: $2"
+  [[ $3 == - ]] || ids+=", runAsGroup: $3"
+  kp apply -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  terminationGracePeriodSeconds: 2
+  securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}$ids}
+  containers:
+    - name: shop
+      image: localhost/shop-jdk-17:1
+      imagePullPolicy: Never
+      securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+      resources: {requests: {cpu: 200m, memory: 192Mi}, limits: {cpu: 200m, memory: 192Mi}}
+      volumeMounts: [{name: tmp, mountPath: /tmp}]
+  volumes: [{name: tmp, emptyDir: {sizeLimit: 64Mi}}]
+YAML
+  kp wait --for=condition=Ready "pod/$1" --timeout=60s >/dev/null
+}
+containers_of() { kp get pod "$1" -o jsonpath='{range .spec.ephemeralContainers[*]}{.name} {end}' | wc -w; }
+without_sidecar() { # NAME UID GID CONTAINERS: profiled, true shares, so many ephemeral containers made
+  plain "$1" "$2" "$3" && oncall "$1" --duration 2s --explain -o "$1.collapsed" -o "$1.html" &&
+    shares_are_true "$work/laptop/$1.collapsed" && (($(containers_of "$1") == $4))
+}
+unharmed() { # NAME
+  [[ $(kp get pod "$1" -o jsonpath='{.status.qosClass} {.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=="Ready")].status}') == "Guaranteed 0 True" ]]
+}
+again() { oncall plain-1000 --duration 1s -o again.html && (($(containers_of plain-1000) == 1)); }
+
+"$cluster" user oncall >/dev/null
+check "the chart gives the right to ephemeral containers where it is asked to" \
+  inside "$helm" install -n shop-plain jprof "$repo/charts/jprof" --set image.repository=localhost/jprof,image.pullPolicy=Never \
+  --set-string image.tag=1 --set rbac.ephemeralContainers=true,sidecarConfig.create=false \
+  --set 'rbac.subjects[0].kind=User,rbac.subjects[0].name=oncall,rbac.subjects[0].apiGroup=rbac.authorization.k8s.io'
+while read -r name uid gid count text; do
+  check "no sidecar, $text: profiled, with true shares" without_sidecar "$name" "$uid" "$gid" "$count"
+  check "and the pod is as it was" unharmed "$name"
+done <<'PODS'
+plain-1000 1000 1000 1 uid 1000
+plain-65532 65532 65532 1 uid 65532
+plain-random 1000690000 0 1 a random uid with gid 0
+plain-image - - 1 ids that only the image knows and our image shares
+plain-half 1000 - 2 a group that the API does not say
+PODS
+check "a live ephemeral container is used again" again
+check_output "the last line says what is left" 'left in shop-plain/plain-image: ephemeral container jprof-' \
+  oncall plain-image --duration 500ms --ephemeral=always -o left.html
+check_exit "Pod Security refuses root: 4, with its verdict" 4 $'violates PodSecurity\nrestricted' \
+  oncall plain-1000 --ephemeral=always --uid 0 --gid 0 --duration 1s
+check_exit "an image that is not there: 8, named" 8 'localhost/nosuch:1' \
+  oncall plain-1000 --ephemeral=always --image localhost/nosuch:1 --image-pull-policy Never --duration 1s
+inside kubectl -n shop-plain create role look --verb=get,create --resource=pods,pods/exec >/dev/null
+inside kubectl -n shop-plain create rolebinding look --role=look --user=passer >/dev/null
+"$cluster" user passer >/dev/null
+check_exit "no right to ephemeral containers: 4, the verb named" 4 $'patch\npods/ephemeralcontainers' \
+  as_user passer kubectl jprof plain-1000 -n shop-plain --ephemeral=always --duration 1s
+inside kubectl delete namespace shop-plain --wait=false >/dev/null
