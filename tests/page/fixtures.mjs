@@ -87,28 +87,3 @@ export function timedSamples() {
 }
 
 export const T3 = () => perfText(timedSamples());
-
-// P1 and P2: distinct stacks over a graph of methods with 12 callees each, heavy-tailed counts, depth
-// 20 to 60 (mean 41).
-export function bigProfile(stacks, methods, seed) {
-  const random = randomNumbers(seed);
-  const names = Array.from({ length: methods }, (_, i) => `com.acme.${'abcdefghij'[i % 10]}${i % 97}.${['Order', 'Pool', 'Cache', 'Json', 'Http', 'Row'][i % 6]}${i % 811}.${['get', 'put', 'run', 'apply', 'handle', 'write'][i % 6]}${i}`);
-  const callees = Array.from({ length: methods }, () => Array.from({ length: 12 }, () => Math.floor(random() ** 2 * methods)));
-  const lines = new Map();
-  let prefix = [];
-  while (lines.size < stacks) {
-    const depth = 20 + Math.floor((random() + random() + random() + random()) * 10.5);
-    const keep = Math.min(prefix.length, Math.floor(depth * (0.55 + 0.45 * random())));
-    const path = prefix.slice(0, keep);
-    let at = path.length ? path[path.length - 1] : Math.floor(random() * 8);
-    if (!path.length) path.push(at);
-    while (path.length < depth) {
-      at = callees[at][Math.floor(random() ** 1.7 * 12)];
-      path.push(at);
-    }
-    prefix = random() < 0.02 ? [] : path;
-    const line = path.map((m) => names[m]).join(';');
-    lines.set(line, (lines.get(line) || 0) + 1 + Math.floor(1 / (random() + 0.001) ** 0.8));
-  }
-  return lines;
-}

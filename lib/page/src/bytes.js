@@ -47,29 +47,45 @@ export function crc32(bytes, from, to, crc) {
   return ~c >>> 0;
 }
 
-// Fills `out` with the varints of a column; a column that holds fewer or more is damaged.
+// The varints of a column, one after the other. Past the end they are NaN: whoever counts on them must ask.
+export class Varints {
+  constructor(column) {
+    this.column = column;
+    this.bytes = column.bytes;
+    this.at = 0;
+  }
+
+  get done() {
+    return this.at >= this.bytes.length;
+  }
+
+  next() {
+    let b = this.bytes[this.at++];
+    if (b < 128) return b;
+    let value = b & 127;
+    let scale = 128;
+    do {
+      b = this.bytes[this.at++];
+      value += (b & 127) * scale;
+      scale *= 128;
+    } while (b >= 128);
+    return b === undefined ? NaN : value;
+  }
+
+  // A column that holds fewer or more than was asked for is damaged.
+  end() {
+    if (this.at !== this.bytes.length) throw new DamagedData('column ' + this.column.id + ' has the wrong length');
+  }
+}
+
+// Fills `out` with the varints of a column.
 export async function readVarints(column, out, pacer) {
-  const bytes = column.bytes;
-  let at = 0;
+  const varints = new Varints(column);
   for (let i = 0; i < out.length; ) {
-    const stop = Math.min(out.length, i + 131072);
-    for (; i < stop; i++) {
-      let b = bytes[at++];
-      if (b < 128) {
-        out[i] = b;
-        continue;
-      }
-      let value = b & 127;
-      let scale = 128;
-      do {
-        b = bytes[at++];
-        value += (b & 127) * scale;
-        scale *= 128;
-      } while (b >= 128);
-      out[i] = value;
-    }
+    const stop = Math.min(out.length, i + 65536);
+    for (; i < stop; i++) out[i] = varints.next();
     if (pacer.due()) await pacer.breathe();
   }
-  if (at !== bytes.length) throw new DamagedData('column ' + column.id + ' has the wrong length');
+  varints.end();
   return out;
 }

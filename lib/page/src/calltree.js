@@ -30,26 +30,6 @@ export class CallTree {
     return this.end[i] - i;
   }
 
-  // pops[k]: how many levels node k + 1 lies above a child of node k. False if they do not make a tree.
-  linkByPops(pops) {
-    let path = new Int32Array(1024);
-    let level = 0;
-    for (let i = 1; i < this.size; i++) {
-      const pop = pops[i - 1];
-      if (pop < 0 || pop > level) return false;
-      for (let k = 0; k < pop; k++) this.end[path[level--]] = i;
-      this.parent[i] = path[level];
-      if (++level === path.length) {
-        const longer = new Int32Array(path.length * 2);
-        longer.set(path);
-        path = longer;
-      }
-      path[level] = i;
-    }
-    for (; level > 0; level--) this.end[path[level]] = this.size;
-    return true;
-  }
-
   // Adds each node's value to all above it: self values in, totals out.
   sumUp(self, into) {
     const total = into || new Float64Array(this.size);

@@ -69,17 +69,46 @@ TEST(PageWriter, GivesTheSameBytesForTheSameProfile) {
 }
 
 TEST(PageWriter, EncodesTheTreeAsDocumented) {
-  const auto page = page::write_page(folded("a;b 1\na;c 200\nd 2\n"));
+  // Preorder, heaviest first: a{c{b}, b}, b{c}.
+  const auto page = page::write_page(folded("a;b 1\na;c 200\na;c;b 7\nb;c 2\n"));
 
   ASSERT_TRUE(page.has_value());
   auto columns = columns_of(*page);
-  // Preorder, heaviest first: a, c, b, d. All four frames are equally frequent: numbered as met.
-  EXPECT_EQ(columns["TPOP"], std::string("\0\0\1\2", 4));
-  EXPECT_EQ(columns["TSLF"], std::string("\0\0\xc8\x01\1\2", 6));
-  EXPECT_EQ(columns["NLEN"], "\1\1\1\1");
-  EXPECT_EQ(columns["NAME"].size(), 4U);
-  EXPECT_EQ(columns["FKIN"], std::string(4, '\0'));
+  // a, c and b are met in this order; then b below a and b below the root are known frames in new
+  // places, and so is c below b.
+  EXPECT_EQ(columns["TRNK"], std::string("\0\0\0\1\1\1", 6));
+  EXPECT_EQ(columns["TKLO"], std::string("\2\2\1", 3));
+  EXPECT_EQ(columns["TKHI"], std::string(3, '\0'));
+  EXPECT_EQ(columns["TRUN"], std::string("\2\0\1", 3));
+  EXPECT_EQ(columns["TPOP"], std::string("\1\1", 2));
+  EXPECT_EQ(columns["TLSF"], "\7\1\2");
+  // Of the nodes that are not leaves (root, a, c, b) only c has samples of its own.
+  EXPECT_EQ(columns["TIGP"], "\2");
+  EXPECT_EQ(columns["TISF"], "\xc8\1");
+  EXPECT_EQ(columns["NAME"], "abc");
+  EXPECT_EQ(columns["FNLO"], std::string("\0\2\1", 3));
+  EXPECT_EQ(columns["FKIN"], std::string(3, '\0'));
   EXPECT_FALSE(columns.contains("STIM"));
+}
+
+TEST(PageWriter, TellsACalleeByItsPlaceAmongThoseOfItsCaller) {
+  // y stands behind x in the list of m until it has been called as often.
+  const auto page = page::write_page(
+      folded("p;m;x 90\np;m;y 80\nq;m;y 70\nr;m;y 60\ns;m;y 50\ns;m;x 40\n"));
+
+  auto columns = columns_of(*page);
+  // p m x y, s m y x, q m y, r m y: m below s, q and r is a known frame in a new place each time.
+  EXPECT_EQ(columns["TRNK"], std::string("\0\0\0\0\0\1\3\3\0\1\3\0\1\2", 14));
+}
+
+TEST(PageWriter, SharesTheBeginningsOfNames) {
+  const auto page = page::write_page(folded("a.B.c;a.B.\u00e9;a.B.\u00e8;a.B.cd 1\n"));
+
+  auto columns = columns_of(*page);
+  // In the order of bytes; a shared first byte of two letters is no shared letter.
+  EXPECT_EQ(columns["NPRE"], std::string("\0\5\4\4", 4));
+  EXPECT_EQ(columns["NLEN"], "\5\1\1\1");
+  EXPECT_EQ(columns["NAME"], "a.B.cd\u00e8\u00e9");
 }
 
 TEST(PageWriter, ChecksumsHeaderAndBody) {
