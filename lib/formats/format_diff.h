@@ -5,22 +5,25 @@
 #include "lib/base/result.h"
 #include "lib/formats/format.h"
 #include "lib/formats/format_reader.h"
-#include "lib/profile/profile.h"
 
+#include <array>
 #include <string>
 
 namespace jprof::formats {
 
 struct DiffOptions {
-  std::string title;
+  std::string title; // empty: made of the names of both
   bool normalize = false;
   bool strip_hex = false;
   bool negate = false;
 };
 
+inline constexpr std::array kDiffFormats{Format::kPage, Format::kSvg, Format::kCollapsed};
+
 // Two captures as one page (kPage), picture (kSvg) or folded text with two counts (kCollapsed);
-// kUsage for other formats.
-base::Result<std::string> diff_as(const profile::Profile& base, const profile::Profile& changed,
-                                  Format format, const DiffOptions& options = {});
+// kUsage for other formats. Inputs that are folded text already are compared as they stand, as
+// difffolded.pl does.
+base::Result<std::string> diff_as(const Input& base, const Input& changed, Format format,
+                                  const DiffOptions& options = {});
 
 } // namespace jprof::formats

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <unistd.h>
+#include <utility>
 
 namespace jprof::formats {
 namespace {
@@ -37,11 +38,6 @@ Content content_of(std::string_view bytes) {
     return Content::kThreadDump;
   }
   return render::looks_like_perf_script(bytes) ? Content::kPerfScript : Content::kFolded;
-}
-
-base::Result<std::string> read_bytes(const std::string& path) {
-  return path == "-" ? base::read_all(STDIN_FILENO, kLargestFile, "standard input")
-                     : base::read_file(path, kLargestFile);
 }
 
 } // namespace
@@ -71,18 +67,31 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
   return profile;
 }
 
-base::Result<profile::Profile> read_any_file(const std::string& path) {
-  JPROF_TRY_ASSIGN(const std::string bytes, read_bytes(path));
-  return read_any(bytes, path == "-" ? "standard input" : path);
+base::Result<Input> read_input(const std::string& path) {
+  if (path == "-") {
+    JPROF_TRY_ASSIGN(std::string bytes,
+                     base::read_all(STDIN_FILENO, kLargestFile, "standard input"));
+    return Input{"standard input", std::move(bytes)};
+  }
+  base::Result<std::string> bytes = base::read_file(path, kLargestFile);
+  if (!bytes) {
+    base::Error error = std::move(bytes).error();
+    if (error.code != base::ErrorCode::kLimit) {
+      error.code = base::ErrorCode::kUsage;
+    }
+    return base::fail(std::move(error));
+  }
+  return Input{path, std::move(*bytes)};
 }
 
-base::Result<std::string> read_folded_file(const std::string& path) {
-  JPROF_TRY_ASSIGN(std::string bytes, read_bytes(path));
-  if (content_of(bytes) == Content::kFolded) {
-    return bytes;
+base::Result<std::string> folded_text(Input input, KindSuffixes suffixes) {
+  if (content_of(input.bytes) == Content::kFolded) {
+    return std::move(input.bytes);
   }
-  JPROF_TRY_ASSIGN(const profile::Profile profile, read_any(bytes, path));
-  return render::write_collapsed(profile, {.suffix = render::KindSuffix::kAnnotate});
+  JPROF_TRY_ASSIGN(const profile::Profile profile, read_any(input.bytes, input.name));
+  return render::write_collapsed(profile, {.suffix = suffixes == KindSuffixes::kYes
+                                                         ? render::KindSuffix::kAnnotate
+                                                         : render::KindSuffix::kNone});
 }
 
 } // namespace jprof::formats

@@ -10,12 +10,24 @@
 
 namespace jprof::formats {
 
+// What is to be read, and its name for messages and titles.
+struct Input {
+  std::string name;
+  std::string bytes;
+};
+
+// A file, or standard input for "-". At most 4 GiB. A file that cannot be read is kUsage, for it is
+// the caller who named it.
+base::Result<Input> read_input(const std::string& path);
+
 // Reads a profile in any format that we read; which one is told by its content, not by its name:
-// recordings by their magic, the rest by their first lines. `name` is for messages and titles.
+// recordings by their magic, the rest by their first lines. Errors begin with the input's name and,
+// for text, the number of the line.
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name);
-// The same from a file, "-" being standard input. At most 4 GiB.
-base::Result<profile::Profile> read_any_file(const std::string& path);
-// Folded text as it stands (decimals and second counts are kept); other formats are folded.
-base::Result<std::string> read_folded_file(const std::string& path);
+
+// Folded text as it stands (decimals and second counts are kept); other formats are folded, with
+// the suffixes of kinds if `suffixes`.
+enum class KindSuffixes { kNo, kYes };
+base::Result<std::string> folded_text(Input input, KindSuffixes suffixes);
 
 } // namespace jprof::formats

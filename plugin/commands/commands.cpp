@@ -9,6 +9,7 @@ void add_commands(cli::Program& program) {
   add_fetch(program);
   add_list(program);
   add_doctor(program);
+  add_diff(program);
   program.set_default_command("record");
 }
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/commands/convert.h"
 
-#include "lib/base/encoding.h"
-#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/formats/format_reader.h"
 #include "lib/formats/format_writer.h"
+#include "lib/formats/output_files.h"
 
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -16,35 +16,35 @@
 namespace jprof::sidecar {
 namespace {
 
+using formats::Format;
+
+constexpr std::array kAll{Format::kPage,     Format::kCollapsed, Format::kSvg,
+                          Format::kTreeText, Format::kTreeJson,  Format::kRecording};
+
 struct ConvertOptions {
   std::string input;
   std::vector<std::string> outputs;
+  std::string to;
   std::string title;
 };
 
 base::Result<int> convert(const ConvertOptions& options, bool json) {
   // All formats are known before anything is read or written.
-  std::vector<formats::Format> wanted;
-  for (const std::string& output : options.outputs) {
-    JPROF_TRY_ASSIGN(const formats::Format format, formats::format_of(output));
-    wanted.push_back(format);
-  }
-  JPROF_TRY_ASSIGN(const profile::Profile profile, formats::read_any_file(options.input));
-  base::Json files = base::Json::array();
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    JPROF_TRY_ASSIGN(const std::string bytes,
-                     formats::write_as(profile, wanted[i], {.title = options.title}));
-    JPROF_TRY(base::write_file_atomically(options.outputs[i], bytes, 0644));
-    files.push_back({{"file", options.outputs[i]}, {"bytes", bytes.size()}});
-    if (!json) {
-      std::printf("%s  %zu bytes\n", base::printable(options.outputs[i], 4096).c_str(),
-                  bytes.size());
-    }
-  }
+  JPROF_TRY_ASSIGN(const std::vector<formats::OutputFile> outputs,
+                   formats::plan_outputs({options.outputs, options.to, json}, kAll));
+  JPROF_TRY_ASSIGN(const formats::Input input, formats::read_input(options.input));
+  JPROF_TRY_ASSIGN(const profile::Profile profile, formats::read_any(input.bytes, input.name));
+  const auto render = [&](Format format) {
+    return formats::write_as(profile, format, {.title = options.title});
+  };
+  JPROF_TRY_ASSIGN(const std::vector<formats::WrittenFile> files,
+                   formats::write_outputs(outputs, render));
   if (json) {
     const base::Json result = {
-        {"ok", true}, {"samples", profile.total_count()}, {"files", std::move(files)}};
+        {"ok", true}, {"samples", profile.total_count()}, {"files", formats::written_json(files)}};
     std::printf("%s\n", base::dump_json(result).c_str());
+  } else {
+    std::fputs(formats::written_text(files).c_str(), stdout);
   }
   return 0;
 }
@@ -57,7 +57,10 @@ void add_convert(cli::Program& program) {
       {.name = "convert",
        .summary = "Write a capture in other formats, by file ending",
        .examples = "  jprof convert capture.jprof -o capture.html -o capture.collapsed\n"
-                   "  perf script | jprof convert - -o perf.html\n"},
+                   "  jprof convert capture.jprof | sort -rnk2     # folded stacks\n"
+                   "  jprof convert capture.jprof --to txt | less  # the call tree\n"
+                   "  perf script | jprof convert - -o perf.html\n"
+                   "  jstack 4711 | jprof convert - -o threads.html\n"},
       [&program, options] { return convert(*options, program.json()); });
   command
       .add_option("IN", options->input,
@@ -67,8 +70,10 @@ void add_convert(cli::Program& program) {
   command
       .add_option("-o,--output", options->outputs,
                   "File to write, may be repeated; its ending gives the format: .html .svg "
-                  ".collapsed .txt .json .jprof")
-      ->required();
+                  ".collapsed .txt .json .jprof; - or none is standard output")
+      ->allow_extra_args(false);
+  command.add_option("--to", options->to,
+                     "Format of standard output: collapsed (default) html svg txt json jprof");
   command.add_option("--title", options->title, "Title of pages and pictures");
 }
 

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/commands/diff.h"
 
-#include "lib/base/encoding.h"
-#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/formats/format_diff.h"
+#include "lib/formats/output_files.h"
 
 #include <cstdio>
 #include <memory>
@@ -19,32 +18,26 @@ struct DiffCommand {
   std::string base;
   std::string changed;
   std::vector<std::string> outputs;
+  std::string to;
   formats::DiffOptions options;
 };
 
 base::Result<int> diff(const DiffCommand& command, bool json) {
-  JPROF_TRY_ASSIGN(const profile::Profile base, formats::read_any_file(command.base));
-  JPROF_TRY_ASSIGN(const profile::Profile changed, formats::read_any_file(command.changed));
-  if (command.outputs.empty()) {
-    JPROF_TRY_ASSIGN(const std::string text,
-                     formats::diff_as(base, changed, formats::Format::kCollapsed, command.options));
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return 0;
-  }
-  base::Json files = base::Json::array();
-  for (const std::string& output : command.outputs) {
-    JPROF_TRY_ASSIGN(const formats::Format format, formats::format_of(output));
-    JPROF_TRY_ASSIGN(const std::string bytes,
-                     formats::diff_as(base, changed, format, command.options));
-    JPROF_TRY(base::write_file_atomically(output, bytes, 0644));
-    files.push_back({{"file", output}, {"bytes", bytes.size()}});
-    if (!json) {
-      std::printf("%s  %zu bytes\n", base::printable(output, 4096).c_str(), bytes.size());
-    }
-  }
+  JPROF_TRY_ASSIGN(
+      const std::vector<formats::OutputFile> outputs,
+      formats::plan_outputs({command.outputs, command.to, json}, formats::kDiffFormats));
+  JPROF_TRY_ASSIGN(const formats::Input base, formats::read_input(command.base));
+  JPROF_TRY_ASSIGN(const formats::Input changed, formats::read_input(command.changed));
+  const auto render = [&](formats::Format format) {
+    return formats::diff_as(base, changed, format, command.options);
+  };
+  JPROF_TRY_ASSIGN(const std::vector<formats::WrittenFile> files,
+                   formats::write_outputs(outputs, render));
   if (json) {
-    const base::Json result = {{"ok", true}, {"files", std::move(files)}};
+    const base::Json result = {{"ok", true}, {"files", formats::written_json(files)}};
     std::printf("%s\n", base::dump_json(result).c_str());
+  } else {
+    std::fputs(formats::written_text(files).c_str(), stdout);
   }
   return 0;
 }
@@ -63,9 +56,14 @@ void add_diff(cli::Program& program) {
   app.add_option("BASE", command->base, "The older capture, in any format that convert reads")
       ->required();
   app.add_option("CHANGED", command->changed, "What it is compared with")->required();
-  app.add_option("-o,--output", command->outputs,
-                 "File to write, may be repeated: .html .svg .collapsed; without it folded text "
-                 "with two counts goes to standard output");
+  app.add_option(
+         "-o,--output", command->outputs,
+         "File to write, may be repeated: .html .svg .collapsed; - or none is standard output")
+      ->allow_extra_args(false);
+  app.add_option(
+      "--to", command->to,
+      "Format of standard output: collapsed (default), folded text with two counts; html "
+      "svg");
   app.add_flag("-n,--normalize", command->options.normalize,
                "Scale the base's counts to the total of the other (.svg, .collapsed; the page "
                "always compares shares)");

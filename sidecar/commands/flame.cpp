@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace jprof::sidecar {
 namespace {
@@ -37,7 +38,9 @@ base::Status parse_min_width(std::string_view text, render::SvgOptions& options)
 
 base::Result<int> flame(FlameCommand& command) {
   JPROF_TRY(parse_min_width(command.min_width, command.options));
-  JPROF_TRY_ASSIGN(const std::string folded, formats::read_folded_file(command.input));
+  JPROF_TRY_ASSIGN(formats::Input input, formats::read_input(command.input));
+  JPROF_TRY_ASSIGN(const std::string folded,
+                   formats::folded_text(std::move(input), formats::KindSuffixes::kYes));
   JPROF_TRY_ASSIGN(const std::string svg, render::write_svg(folded, command.options));
   std::fwrite(svg.data(), 1, svg.size(), stdout);
   return 0;

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/formats/output_files.h"
+
+#include "lib/base/encoding.h"
+#include "lib/base/file.h"
+
+#include <algorithm>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace jprof::formats {
+namespace {
+
+constexpr std::string_view kStandard = "-";
+
+std::string endings_of(std::span<const Format> allowed) {
+  std::string out;
+  for (const FormatName& name : writable_formats()) {
+    if (std::ranges::find(allowed, name.format) != allowed.end()) {
+      out += out.empty() ? "" : " ";
+      out += name.ending;
+    }
+  }
+  return out;
+}
+
+base::Result<Format> standard_output_format(std::string_view word) {
+  if (word.empty()) {
+    return Format::kCollapsed;
+  }
+  const bool dotted = word.starts_with('.');
+  return format_of("x" + std::string(dotted ? "" : ".") + std::string(word));
+}
+
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+base::Status write_one(const std::string& path, const std::string& bytes) {
+  if (path == kStandard) {
+    return base::write_all(STDOUT_FILENO, bytes, "standard output");
+  }
+  const std::string directory = directory_of(path);
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+    return base::make_failure(base::ErrorCode::kUsage, "there is no folder " + directory,
+                              "make it, or name another file by -o");
+  }
+  const mode_t mask = ::umask(022); // the only way to read it
+  ::umask(mask);
+  return base::write_file_atomically(path, bytes, 0666U & ~mask);
+}
+
+} // namespace
+
+base::Result<std::vector<OutputFile>> plan_outputs(const OutputRequest& request,
+                                                   std::span<const Format> allowed) {
+  std::vector<std::string> paths = request.paths;
+  if (paths.empty()) {
+    paths.emplace_back(kStandard);
+  }
+  const auto standard = std::ranges::count(paths, kStandard) + (request.json ? 1 : 0);
+  if (standard > 1) {
+    return base::make_failure(base::ErrorCode::kUsage, "standard output is wanted for two things",
+                              "name files by -o");
+  }
+  if (!request.standard_format.empty() && std::ranges::count(paths, kStandard) == 0) {
+    return base::make_failure(base::ErrorCode::kUsage, "--to is the format of standard output",
+                              "the ending of a file gives its format; -o - is standard output");
+  }
+  std::vector<OutputFile> outputs;
+  for (const std::string& path : paths) {
+    JPROF_TRY_ASSIGN(const Format format, path == kStandard
+                                              ? standard_output_format(request.standard_format)
+                                              : format_of(path));
+    if (std::ranges::find(allowed, format) == allowed.end()) {
+      return base::make_failure(base::ErrorCode::kUsage,
+                                "this cannot be written as '" + base::printable(path) + "'",
+                                "known endings are " + endings_of(allowed));
+    }
+    outputs.push_back({path, format});
+  }
+  return outputs;
+}
+
+base::Result<std::vector<WrittenFile>>
+write_outputs(std::span<const OutputFile> outputs,
+              const std::function<base::Result<std::string>(Format)>& render) {
+  std::vector<std::string> contents;
+  for (const OutputFile& output : outputs) {
+    JPROF_TRY_ASSIGN(std::string bytes, render(output.format));
+    contents.push_back(std::move(bytes));
+  }
+  std::vector<WrittenFile> written;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    JPROF_TRY(write_one(outputs[i].path, contents[i]));
+    written.push_back({outputs[i].path, contents[i].size()});
+  }
+  return written;
+}
+
+std::string written_text(std::span<const WrittenFile> files) {
+  std::string out;
+  for (const WrittenFile& file : files) {
+    if (file.path == kStandard) {
+      return {};
+    }
+    out += base::printable(file.path, 4096) + "  " + std::to_string(file.bytes) + " bytes\n";
+  }
+  return out;
+}
+
+base::Json written_json(std::span<const WrittenFile> files) {
+  base::Json list = base::Json::array();
+  for (const WrittenFile& file : files) {
+    list.push_back({{"path", file.path}, {"bytes", file.bytes}});
+  }
+  return list;
+}
+
+} // namespace jprof::formats

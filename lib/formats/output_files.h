@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/json.h"
+#include "lib/base/result.h"
+#include "lib/formats/format.h"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What `-o FILE` and `--to FORMAT` of convert and diff mean, the same in both programs.
+namespace jprof::formats {
+
+struct OutputFile {
+  std::string path; // "-" is standard output
+  Format format = Format::kCollapsed;
+};
+
+struct OutputRequest {
+  std::vector<std::string> paths;
+  std::string standard_format; // "html"; empty: folded text
+  bool json = false;           // standard output is taken by the result
+};
+
+// A file's ending gives its format; standard output is "-" or no file at all. kUsage before
+// anything is read: an ending that names no format, or one that is not in `allowed`, or standard
+// output for two things.
+base::Result<std::vector<OutputFile>> plan_outputs(const OutputRequest& request,
+                                                   std::span<const Format> allowed);
+
+struct WrittenFile {
+  std::string path;
+  std::uint64_t bytes = 0;
+};
+
+// Renders everything first, then writes each file at once (whole or not at all, with the usual
+// rights): a format that cannot be made leaves nothing behind. kUsage for a folder that is not
+// there, kIo for a full disk or a closed pipe.
+base::Result<std::vector<WrittenFile>>
+write_outputs(std::span<const OutputFile> outputs,
+              const std::function<base::Result<std::string>(Format)>& render);
+
+// The list for people, a line a file, empty if standard output holds a format; and for --json.
+std::string written_text(std::span<const WrittenFile> files);
+base::Json written_json(std::span<const WrittenFile> files);
+
+} // namespace jprof::formats
