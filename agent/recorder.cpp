@@ -233,6 +233,7 @@ Failure Recorder::take_signal() {
     break;
   }
   handlers_installed_ = true;
+  os::block_all_signals_but_faults(); // from here on this thread too reads what may not be there
   calibrate_delivery();
   g_sampler.signals_carry_timer_id = engines::signals_carry_timer_id(signal());
   sampling::publish(&g_sampler);
@@ -300,6 +301,7 @@ StopReason Recorder::run() {
       return StopReason::kDeadline;
     }
     g_threads.scan_if_due(now);
+    g_threads.name_new_threads();
     g_generations.tick();
     if (now >= next_modules) {
       next_modules = now + kModulesEveryNs;
@@ -384,6 +386,7 @@ void Recorder::stop(StopReason reason) {
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopping));
   stop_ns_ = now_ns();
   g_threads.disarm_all();
+  g_threads.name_last_threads();
   sampling::ignore_signal();
   sampling::withdraw();
   in_flight_ = sampling::wait_for_handlers(kHandlerTimeoutNs);

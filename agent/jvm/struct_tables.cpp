@@ -95,6 +95,11 @@ sampling::IntField StructTables::int_field(const char* type, const char* field) 
   return result;
 }
 
+const char* StructTables::declared_type(const char* type, const char* field) const {
+  const std::uint64_t at = find_field(type, field);
+  return at == 0 ? nullptr : value_at<const char*>(at + fields_.third);
+}
+
 std::uint64_t StructTables::static_address(const char* type, const char* field) const {
   const std::uint64_t at = find_field(type, field);
   return at == 0 ? 0 : value_at<std::uint64_t>(at + fields_.fifth);

@@ -30,6 +30,8 @@ class StructTables {
   std::int32_t offset(const char* type, const char* field) const;
   // The same with the width that its declared type has.
   sampling::IntField int_field(const char* type, const char* field) const;
+  // The type that a field is declared with; null if there is no such field.
+  const char* declared_type(const char* type, const char* field) const;
   // Address of a static field; 0 if there is none.
   std::uint64_t static_address(const char* type, const char* field) const;
   // Size of a type; 0 if it is not listed.

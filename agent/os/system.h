@@ -78,9 +78,11 @@ struct KernelSigaction {
 inline long signal_action(int signal, const KernelSigaction* action, KernelSigaction* old) {
   return arch::system_call(SYS_rt_sigaction, signal, as_argument(action), as_argument(old), 8);
 }
-inline void block_all_signals() {
-  const std::uint64_t all = ~std::uint64_t{0};
-  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, as_argument(&all), 0, 8);
+// A fault of a protected load must reach its handler: blocked, it would kill the process.
+inline void block_all_signals_but_faults() {
+  const std::uint64_t mask =
+      ~(std::uint64_t{1} << (SIGSEGV - 1) | std::uint64_t{1} << (SIGBUS - 1));
+  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, as_argument(&mask), 0, 8);
 }
 
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) {

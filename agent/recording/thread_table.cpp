@@ -23,6 +23,8 @@ constexpr std::uint64_t kScanEveryNs = 20'000'000;
 constexpr std::uint64_t kScanCostFactor = 1000; // a scan of t is followed by 1000 t without one
 constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
 constexpr std::uint32_t kRemoved = 0xffffffff; // an index entry whose thread has ended
+constexpr std::uint32_t kMostNameTries = 100;  // one each 20 ms, then with the CPU times
+constexpr unsigned kLastNameTries = 10;
 constexpr std::size_t kMaxAgentThreads = 8;
 
 std::atomic<std::int32_t> g_agent_threads[kMaxAgentThreads];
@@ -128,7 +130,9 @@ void ThreadTable::see(std::int32_t tid) {
   ThreadEntry& entry = sampler_->threads[slot];
   entry.tid = tid;
   entry.seen = scan_number_;
-  entry.has_java = 0;
+  entry.java_thread = 0;
+  entry.named_after = 0;
+  entry.name_tries = 0;
   index_insert(tid, slot);
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
     const std::uint32_t incarnation = record.incarnation + 1;
@@ -207,23 +211,84 @@ void ThreadTable::update() {
       continue;
     }
     const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-    auto& record = tables_.thread_slots[slot];
-    const bool is_java = sampling::load_relaxed(entry.has_java) != 0;
-    const bool flagged = (record.flags & flag(ThreadFlag::kJava)) != 0;
-    if (cpu == 0 || (cpu == entry.cpu_ns && is_java == flagged)) {
+    if (cpu == 0 || cpu == entry.cpu_ns) {
       continue;
     }
     entry.cpu_ns = cpu;
-    change(record, [&](wire::ThreadSlot& changed) {
-      changed.cpu_at_disarm_ns = cpu;
-      if (is_java && !flagged) {
-        changed.flags = static_cast<std::uint16_t>(changed.flags | flag(ThreadFlag::kJava));
-        // HotSpot names its threads to the kernel when they have started.
-        changed.name_bytes = static_cast<std::uint16_t>(
-            os::thread_name(entry.tid, changed.name, sizeof changed.name));
-      }
-    });
+    change(tables_.thread_slots[slot],
+           [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
+    if (sampling::load_relaxed(entry.java_thread) != 0) {
+      name(slot); // a thread may be renamed
+    }
   }
+}
+
+void ThreadTable::name_new_threads() {
+  if (sampler_->names_wanted.exchange(0, std::memory_order_relaxed) == 0) {
+    return;
+  }
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    ThreadEntry& entry = sampler_->threads[slot];
+    if (entry.tid != 0 && sampling::load_relaxed(entry.java_thread) != entry.named_after) {
+      name(slot);
+    }
+  }
+}
+
+void ThreadTable::name_last_threads() {
+  for (unsigned i = 0; i < kLastNameTries; ++i) {
+    name_new_threads();
+    if (sampler_->names_wanted.load(std::memory_order_relaxed) == 0) {
+      return;
+    }
+    os::sleep_ns(1'000'000);
+  }
+}
+
+// By the Java thread's own name where it can be read, else by the kernel's.
+void ThreadTable::name(std::uint32_t slot) {
+  if (!objects_opened_) { // not before the first timers are armed: it takes a millisecond
+    objects_opened_ = true;
+    objects_known_ = objects_.open(sampler_->vm);
+  }
+  ThreadEntry& entry = sampler_->threads[slot];
+  const std::uint64_t java_thread = sampling::load_relaxed(entry.java_thread);
+  char kernel_name[16];
+  std::size_t kernel_bytes = 0;
+  if (objects_known_ && objects_.needs_kernel_name()) {
+    kernel_bytes = os::thread_name(entry.tid, kernel_name, sizeof kernel_name);
+  }
+  jvm::ThreadIdentity identity;
+  const bool known =
+      objects_known_ && objects_.read(java_thread, entry.tid, kernel_name, kernel_bytes, &identity);
+  if (!known && kernel_bytes == 0) {
+    kernel_bytes = os::thread_name(entry.tid, kernel_name, sizeof kernel_name);
+  }
+  const char* text = known ? identity.name : kernel_name;
+  const std::size_t bytes = known ? identity.name_bytes : kernel_bytes;
+  const auto& now = tables_.thread_slots[slot];
+  const bool was_known = now.java_id != 0 && entry.named_after == java_thread;
+  if (known) {
+    entry.named_after = java_thread;
+    entry.name_tries = 0;
+  } else if (objects_known_ && entry.named_after != java_thread &&
+             ++entry.name_tries < kMostNameTries) {
+    sampler_->names_wanted.store(1, std::memory_order_relaxed);
+  }
+  if (!known && (was_known || bytes == 0)) {
+    return; // what was read before is better
+  }
+  const bool is_java = (now.flags & flag(ThreadFlag::kJava)) != 0;
+  if (is_java && now.name_bytes == bytes && __builtin_memcmp(now.name, text, bytes) == 0 &&
+      (!known || now.java_id == identity.java_id)) {
+    return;
+  }
+  change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
+    record.flags = static_cast<std::uint16_t>(record.flags | flag(ThreadFlag::kJava));
+    record.java_id = known ? identity.java_id : 0;
+    record.name_bytes = static_cast<std::uint16_t>(bytes);
+    os::copy_bytes(record.name, text, bytes);
+  });
 }
 
 void ThreadTable::disarm_all() {
@@ -238,14 +303,14 @@ void ThreadTable::disarm_all() {
   }
   const std::uint64_t now = now_ns();
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
-    const ThreadEntry& entry = sampler_->threads[slot];
+    ThreadEntry& entry = sampler_->threads[slot];
     auto& record = tables_.thread_slots[slot];
     if (entry.tid != 0) {
       change(record, [&](wire::ThreadSlot& changed) {
         changed.cpu_at_disarm_ns = entry.cpu_ns;
         changed.disarmed_ns = now;
         changed.flags = static_cast<std::uint16_t>(changed.flags & ~flag(ThreadFlag::kArmed));
-        if (entry.has_java != 0) {
+        if (sampling::load_relaxed(entry.java_thread) != 0) {
           changed.flags = static_cast<std::uint16_t>(changed.flags | flag(ThreadFlag::kJava));
         }
       });

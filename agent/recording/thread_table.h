@@ -5,6 +5,7 @@
 // The threads of the process: finds new and ended ones in /proc/self/task, gives each a slot in the
 // region and a timer. Nothing of the JVM is asked or hooked for it. Agent's thread only.
 
+#include "agent/jvm/thread_objects.h"
 #include "agent/recording/region_layout.h"
 #include "agent/sampling/sampler.h"
 
@@ -25,7 +26,12 @@ class ThreadTable {
   // would cost more than about a thousandth of a CPU.
   void scan_if_due(std::uint64_t now_ns);
   void scan();
-  // Brings CPU times and flags up to date; twice a second.
+  // Finds out the Java names and ids of threads that were sampled as Java threads since the last
+  // call, and tries again where the collector was in the way. Cheap if there are none.
+  void name_new_threads();
+  // The same for the last time, with a few milliseconds of patience.
+  void name_last_threads();
+  // Brings CPU times, names and flags up to date; twice a second.
   void update();
   // Deletes every timer and notes the CPU times.
   void disarm_all();
@@ -41,6 +47,7 @@ class ThreadTable {
   void see(std::int32_t tid);
   void arm(std::uint32_t slot);
   void retire(std::uint32_t slot);
+  void name(std::uint32_t slot);
   bool find_slot(std::int32_t tid, std::uint32_t* index_slot) const;
   bool take_slot(std::uint32_t* slot);
   void index_insert(std::int32_t tid, std::uint32_t slot);
@@ -48,6 +55,9 @@ class ThreadTable {
   std::uint64_t first_signal_ns();
 
   sampling::Sampler* sampler_ = nullptr;
+  jvm::ThreadObjects objects_;
+  bool objects_opened_ = false;
+  bool objects_known_ = false;
   PrivateTables tables_;
   int signal_ = 0;
   std::uint32_t used_ = 0; // slots ever used

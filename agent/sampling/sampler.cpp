@@ -81,8 +81,9 @@ Outcome walk_and_store(Sampler& sampler, const Generation& generation, const voi
   } else {
     const std::uint32_t modules = sampler.module_gate.enter();
     const std::uint64_t java_thread = current_java_thread(sampler);
-    if (java_thread != 0 && load_relaxed(entry.has_java) == 0) {
-      store_relaxed(entry.has_java, std::uint32_t{1});
+    if (java_thread != 0 && load_relaxed(entry.java_thread) != java_thread) {
+      store_relaxed(entry.java_thread, java_thread);
+      sampler.names_wanted.store(1, std::memory_order_relaxed);
     }
     StackWalker walker(sampler.vm, sampler.modules[modules], generation.names, scratch->frames,
                        sampler.max_depth);

@@ -25,12 +25,14 @@ namespace jprof::agent::sampling {
 // storage.
 struct alignas(64) ThreadEntry {
   std::int32_t tid = 0;
-  std::int32_t timer = -1;    // the kernel's id
-  std::uint32_t armed = 0;    // atomic: signals of this timer count
-  std::uint32_t busy = 0;     // atomic: a handler runs on this thread
-  std::uint32_t has_java = 0; // atomic: seen with a JavaThread
-  std::uint32_t seen = 0;     // the scan that saw this thread last
-  std::uint64_t cpu_ns = 0;   // last read of its CPU clock
+  std::int32_t timer = -1;       // the kernel's id
+  std::uint32_t armed = 0;       // atomic: signals of this timer count
+  std::uint32_t busy = 0;        // atomic: a handler runs on this thread
+  std::uint64_t java_thread = 0; // atomic: the JavaThread that it was last seen with
+  std::uint64_t named_after = 0; // the one that it has its name from
+  std::uint64_t cpu_ns = 0;      // last read of its CPU clock
+  std::uint32_t seen = 0;        // the scan that saw this thread last
+  std::uint32_t name_tries = 0;  // since java_thread was seen first
 };
 static_assert(sizeof(ThreadEntry) == 64);
 
@@ -66,7 +68,8 @@ struct Sampler {
   ReaderGate generation_gate;
   ModuleMap* modules = nullptr; // two of them
   ReaderGate module_gate;
-  std::atomic<std::uint32_t> modules_wanted{0};       // a handler met a pc in no known module
+  std::atomic<std::uint32_t> modules_wanted{0}; // a handler met a pc in no known module
+  std::atomic<std::uint32_t> names_wanted{0};   // ... a thread with a JavaThread not known yet
   long (*clock)(int clock, void* timespec) = nullptr; // the vDSO's clock_gettime, may be null
   void* (*thread_specific)(unsigned key) = nullptr;   // libc's pthread_getspecific
 };

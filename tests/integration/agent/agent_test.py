@@ -40,6 +40,11 @@ class Context:
         self.jvms.append(Jvm(self.java, self.classes, arguments, options))
         return self.jvms[-1]
 
+    def feature(self):
+        """8, 11, 17, ..."""
+        text = subprocess.run([*self.java, "-version"], capture_output=True, text=True, check=True).stderr.split('"')[1]
+        return int(text.split(".")[1] if text.startswith("1.") else text.split(".")[0])
+
     def end(self):
         while self.jvms:
             self.jvms.pop().kill()
@@ -129,6 +134,54 @@ def thread_split(context):
         print(f"  {threads[index]['name']}: {got:.1f} % of the weight, {truth:.1f} % of the CPU time")
         assert abs(got - truth) <= 2 + 3 * error
     session.close()
+
+
+def named_threads(context, options, seconds):
+    """Names by Java id of the threads of Named that were sampled."""
+    jvm = context.jvm("Named", options=options)
+    session = Session(jvm, context.library, interval_ms=5)
+    session.run(seconds)
+    region = session.stop()
+    balanced(region)
+    threads = region.threads()
+    session.close()
+    assert jvm.process.poll() is None
+    sampled = {sample["thread"] for sample, _ in session.recording.samples}
+    jvm.kill()
+    return [threads[index] for index in sampled]
+
+
+@check
+def java_names_of_threads(context):
+    """Whole names and Java's ids, whatever the collector and the shape of a reference."""
+    feature = context.feature()
+    heaps = [("-XX:+UseSerialGC",), ("-XX:+UseSerialGC", "-XX:-UseCompressedOops"), ("-XX:+UseParallelGC", "-Xmx48g"),
+             ("-XX:+UseG1GC",)]  # fmt: skip
+    if feature < 25:
+        heaps += [("-XX:+UseSerialGC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers")]
+    else:
+        heaps += [("-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders")]
+    if feature >= 17:
+        heaps += [("-XX:+UseZGC",)]
+    if feature == 21:
+        heaps += [("-XX:+UseZGC", "-XX:+ZGenerational")]
+    for heap in heaps:
+        options = ("-Xmn4m", "-Xms64m", "-Xmx64m", *heap) if "-XX:+UseZGC" not in heap else ("-Xmx128m", *heap)
+        threads = named_threads(context, options, 2)
+        named = {thread["name"]: thread for thread in threads if " #" in thread["name"] or thread["name"][:7] == "endless"}
+        assert len(named) == 5 and not any(name == "" for name in named), (heap, [t["name"] for t in threads])
+        renamed = next(name for name in named if name.startswith("renamed "))
+        for name, thread in named.items():
+            # A collector that moves objects beside the program: only what the kernel knows too is believed.
+            if name == renamed and "-XX:+UseZGC" in heap:
+                continue
+            assert name.endswith(f"#{thread['java_id']}") or name.startswith("endless "), (heap, name, thread["java_id"])
+            assert thread["java_id"] > 0
+        for start in ("order-processing-worker-of-the-second-pool", "Zähler für Straßen", "订单处理 🚀",
+                      "endless ü订ü订ü订ü订ü订ü订ü订ü订ü订"):  # fmt: skip
+            assert any(name.startswith(start) for name in named), (heap, list(named))
+        print(f"  {' '.join(heap)}: {renamed!r}")
+        assert int(renamed.split()[1]) >= 1 or "-XX:+UseZGC" in heap, (heap, renamed)
 
 
 @check

@@ -65,7 +65,7 @@ class Region:
         for index, row in enumerate(self.records(2, THREAD)):
             if row[1]:
                 name = row[12][: row[10]].decode("utf-8", "replace")
-                result[index] = dict(tid=row[1], name=name, cpu_arm=row[5 + 1], cpu_disarm=row[7], signals=row[8],
+                result[index] = dict(tid=row[1], name=name, java_id=row[2], cpu_arm=row[5 + 1], cpu_disarm=row[7], signals=row[8],
                                      flags=row[11], armed_ns=row[4], disarmed_ns=row[5])  # fmt: skip
         return result
 

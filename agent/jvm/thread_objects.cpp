@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/jvm/thread_objects.h"
+
+#include "agent/arch/safe_load.h"
+#include "agent/jvm/class_fields.h"
+#include "agent/jvm/vm_flags.h"
+#include "agent/os/modules.h"
+
+#include <atomic>
+
+namespace jprof::agent::jvm {
+namespace {
+
+using arch::load;
+using arch::word_at;
+
+constexpr std::uint64_t kCollecting = ~std::uint64_t{0};
+constexpr std::size_t kKernelNameBytes = 15;
+constexpr std::size_t kMostUnits = kMostJavaNameBytes;
+constexpr std::uint8_t kLatin1 = 0; // String.LATIN1
+
+std::uint64_t field(std::uint64_t object, std::int32_t offset) {
+  return object + static_cast<std::uint64_t>(offset);
+}
+
+std::uint64_t align_up(std::uint64_t value, std::uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+
+std::uint64_t well_known_class(const StructTables& tables, const char* old_field,
+                               const char* new_field) {
+  std::uint64_t at = tables.static_address("SystemDictionary", old_field); // 8 to 15
+  at = at != 0 ? at : tables.static_address("vmClasses", new_field);       // 16+
+  return at != 0 ? word_at(at) : 0;
+}
+
+std::uint64_t either_static(const StructTables& tables, const char* type, const char* field_name,
+                            const char* other_type, const char* other_field) {
+  const std::uint64_t at = tables.static_address(type, field_name);
+  return at != 0 ? at : tables.static_address(other_type, other_field);
+}
+
+// Appends one character; false if it does not fit.
+bool put_utf8(std::uint32_t code, char* to, std::size_t room, std::size_t* at) {
+  const std::size_t bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  if (*at + bytes > room) {
+    return false;
+  }
+  if (bytes == 1) {
+    to[(*at)++] = static_cast<char>(code);
+    return true;
+  }
+  constexpr std::uint32_t kLead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const std::uint32_t part = code >> (6 * (bytes - 1 - i));
+    to[(*at)++] = static_cast<char>(i == 0 ? kLead[bytes] | part : 0x80 | (part & 0x3f));
+  }
+  return true;
+}
+
+} // namespace
+
+bool ThreadObjects::open(const sampling::VmLayout& vm) {
+  *this = ThreadObjects{};
+  vm_ = &vm;
+  StructTables tables;
+  ClassFields fields;
+  if (!tables.open() || !fields.open(tables, vm)) {
+    return false;
+  }
+  read_flags(tables);
+  const char* type = tables.declared_type("JavaThread", "_threadObj");
+  thread_object_ = tables.offset("JavaThread", "_threadObj");
+  thread_is_handle_ = type != nullptr && os::equal(type, "OopHandle");
+  const std::uint64_t thread =
+      well_known_class(tables, "_well_known_klasses[SystemDictionary::Thread_klass_knum]",
+                       "_klasses[static_cast<int>(vmClassID::Thread_klass_knum)]");
+  const std::uint64_t string =
+      well_known_class(tables, "_well_known_klasses[SystemDictionary::String_klass_knum]",
+                       "_klasses[static_cast<int>(vmClassID::String_klass_knum)]");
+  id_ = fields.offset_of(thread, "tid", "J");
+  name_ = fields.offset_of(thread, "name", "Ljava/lang/String;");
+  const bool is_8 = vm.java_feature == 8;
+  value_ = fields.offset_of(string, "value", is_8 ? "[C" : "[B");
+  coder_ = fields.offset_of(string, "coder", "B");
+  const std::uint64_t heap = tables.static_address("Universe", "_collectedHeap");
+  heap_object_ = heap != 0 ? word_at(heap) : 0;
+  heap_collections_ = tables.offset("CollectedHeap", "_total_collections");
+  heap_collecting_ = tables.offset("CollectedHeap", "_is_gc_active");
+  if (heap_collecting_ < 0) {
+    heap_collecting_ = tables.offset("CollectedHeap", "_is_stw_gc_active"); // 21+
+  }
+  const bool text_is_known = value_ >= 0 && (is_8 || coder_ >= 0);
+  const bool heap_is_known = heap_object_ != 0 && heap_collections_ >= 0 && heap_collecting_ >= 0;
+  return thread_object_ >= 0 && id_ >= 0 && name_ >= 0 && text_is_known && heap_is_known;
+}
+
+void ThreadObjects::read_flags(const StructTables& tables) {
+  const VmFlags flags(tables);
+  narrow_ = flags.is_on("UseCompressedOops");
+  if (narrow_) {
+    const std::uint64_t base = tables.static_address("Universe", "_narrow_oop._base"); // 8 to 12
+    const std::uint64_t shift = tables.static_address("Universe", "_narrow_oop._shift");
+    const std::uint64_t later_base = either_static(tables, "CompressedOops", "_narrow_oop._base",
+                                                   "CompressedOops", "_base"); // 23+
+    const std::uint64_t later_shift =
+        either_static(tables, "CompressedOops", "_narrow_oop._shift", "CompressedOops", "_shift");
+    narrow_base_ = word_at(base != 0 ? base : later_base);
+    load(shift != 0 ? shift : later_shift, &narrow_shift_);
+  }
+  const bool is_z = flags.is_on("UseZGC");
+  heap_ = is_z || flags.is_on("UseShenandoahGC") ? Heap::kMovesBeside : Heap::kStopsToMove;
+  // Generational ZGC, an option in 21 to 23, the only ZGC from 24 on, keeps marks in pointers; the
+  // older one maps the heap at each of its marks.
+  pointers_ = is_z && (vm_->java_feature >= 24 || flags.is_on("ZGenerational"))
+                  ? Pointers::kColoured
+                  : Pointers::kPlain;
+  // An array: mark word, class, length, elements. Compact headers hold the class in the mark.
+  const bool compact = flags.is_on("UseCompactObjectHeaders");
+  const bool narrow_class = compact || flags.is_on("UseCompressedClassPointers");
+  array_length_ = compact ? 8 : narrow_class ? 12 : 16;
+  // Elements begin right behind the length from 23 on (JDK-8139457), before that at a full word.
+  array_data_ = vm_->java_feature >= 23 ? array_length_ + 4 : align_up(array_length_ + 4, 8);
+}
+
+bool ThreadObjects::is_thread_of(std::uint64_t java_thread, std::int32_t tid) const {
+  const auto& thread = vm_->thread;
+  const std::uint64_t os_thread = word_at(field(java_thread, thread.os_thread));
+  std::uint32_t id = 0;
+  return word_at(field(java_thread, vm_->env_offset)) == vm_->jni_functions && os_thread != 0 &&
+         load(field(os_thread, thread.os_thread_id), &id) && static_cast<std::int32_t>(id) == tid;
+}
+
+std::uint64_t ThreadObjects::decode(std::uint64_t raw) const {
+  if (pointers_ == Pointers::kPlain) {
+    return raw;
+  }
+#ifdef __aarch64__
+  return raw >> 16; // gc/z/zAddress, ZPointerLoadShift
+#else
+  // One of four bits is set; the address begins right above it (gc/z/zAddress.hpp).
+  const auto remapped = static_cast<unsigned>(raw >> 12 & 0xf);
+  return remapped == 0 ? 0 : raw >> (13 + __builtin_ctz(remapped));
+#endif
+}
+
+std::uint64_t ThreadObjects::reference_at(std::uint64_t object, std::int32_t offset) const {
+  if (object == 0 || (object & 7) != 0) {
+    return 0;
+  }
+  if (!narrow_) {
+    return decode(word_at(field(object, offset)));
+  }
+  std::uint32_t narrow = 0;
+  load(field(object, offset), &narrow);
+  return narrow == 0 ? 0 : narrow_base_ + (std::uint64_t{narrow} << narrow_shift_);
+}
+
+ThreadObjects::Path ThreadObjects::path_from(std::uint64_t java_thread) const {
+  Path path;
+  std::uint64_t raw = word_at(field(java_thread, thread_object_));
+  raw = thread_is_handle_ && raw != 0 ? word_at(raw) : raw;
+  path.thread = decode(raw);
+  path.name = reference_at(path.thread, name_);
+  path.text = reference_at(path.name, value_);
+  return path;
+}
+
+bool ThreadObjects::read_name(const Path& path, JavaText* name) const {
+  std::uint8_t coder = 1;
+  std::uint32_t length = 0;
+  if (path.text == 0 || (path.text & 7) != 0 || !load(path.text + array_length_, &length) ||
+      (coder_ >= 0 && !load(field(path.name, coder_), &coder)) || coder > 1) {
+    return false;
+  }
+  const bool latin1 = coder == kLatin1;
+  const std::size_t units = latin1 || coder_ < 0 ? length : length / 2;
+  name->whole = units <= kMostUnits;
+  name->count = name->whole ? units : kMostUnits;
+  const std::uint64_t text = path.text + array_data_;
+  if (!latin1) {
+    return arch::copy(name->units, text, name->count * 2);
+  }
+  std::uint8_t bytes[kMostUnits];
+  if (!arch::copy(bytes, text, name->count)) {
+    return false;
+  }
+  for (std::size_t i = 0; i < name->count; ++i) {
+    name->units[i] = bytes[i];
+  }
+  return true;
+}
+
+std::uint64_t ThreadObjects::collections() const {
+  std::uint8_t collecting = 0;
+  std::uint32_t count = 0;
+  const bool known = load(field(heap_object_, heap_collecting_), &collecting) &&
+                     load(field(heap_object_, heap_collections_), &count);
+  return known && collecting == 0 ? count : kCollecting;
+}
+
+bool ThreadObjects::read(std::uint64_t java_thread, std::int32_t tid, const char* kernel_name,
+                         std::size_t kernel_name_bytes, ThreadIdentity* identity) const {
+  const std::uint64_t before = collections();
+  const bool moving = heap_ == Heap::kStopsToMove && before == kCollecting;
+  if (moving || !is_thread_of(java_thread, tid)) {
+    return false;
+  }
+  const Path path = path_from(java_thread);
+  JavaText name;
+  if (!read_name(path, &name) || name.count == 0 ||
+      !load(field(path.thread, id_), &identity->java_id)) {
+    return false;
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (!(path_from(java_thread) == path) || !is_thread_of(java_thread, tid)) {
+    return false;
+  }
+  identity->name_bytes = to_utf8(name, identity->name, sizeof identity->name);
+  return heap_ == Heap::kStopsToMove ? collections() == before
+                                     : kernel_name_fits(name, kernel_name, kernel_name_bytes);
+}
+
+bool kernel_name_fits(const JavaText& name, const char* kernel, std::size_t kernel_bytes) {
+  char text[kMostUnits * 3];
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < name.count; ++i) {
+    put_utf8(name.units[i], text, sizeof text, &bytes); // surrogates one by one
+  }
+  if (name.whole && bytes <= kKernelNameBytes) {
+    return kernel_bytes == bytes && __builtin_memcmp(text, kernel, bytes) == 0;
+  }
+  if (kernel_bytes != kKernelNameBytes) {
+    return false;
+  }
+  const bool tail_fits = !name.whole || __builtin_memcmp(kernel + 9, text + bytes - 6, 6) == 0;
+  const bool shortened =
+      __builtin_memcmp(kernel, text, 7) == 0 && kernel[7] == '.' && kernel[8] == '.' && tail_fits;
+  return shortened || __builtin_memcmp(kernel, text, kKernelNameBytes) == 0;
+}
+
+std::size_t to_utf8(const JavaText& text, char* to, std::size_t room) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < text.count; ++i) {
+    std::uint32_t code = text.units[i];
+    const std::uint32_t next = i + 1 < text.count ? text.units[i + 1] : 0U;
+    if (code >= 0xd800 && code < 0xdc00 && next >= 0xdc00 && next < 0xe000) {
+      code = 0x10000 + ((code - 0xd800) << 10) + (next - 0xdc00);
+      ++i;
+    } else if (code >= 0xd800 && code < 0xe000) {
+      code = 0xfffd;
+    }
+    if (!put_utf8(code, to, room, &at)) {
+      break;
+    }
+  }
+  return at;
+}
+
+} // namespace jprof::agent::jvm

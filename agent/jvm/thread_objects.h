@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Reads a thread's Java name and id out of its java.lang.Thread object, without a call into the JVM
+// and without stopping it. The collector may move or free what is read, so nothing read is believed
+// unless it is the same before and after in a heap that no collection has touched meanwhile, or,
+// with a collector that moves objects beside the program, the kernel knows the thread by that name
+// too. The agent's thread only, with the session's fault handler installed and SIGSEGV not blocked.
+
+#include "agent/jvm/struct_tables.h"
+#include "agent/sampling/vm_layout.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jprof::agent::jvm {
+
+inline constexpr std::size_t kMostJavaNameBytes = 96;
+
+struct ThreadIdentity {
+  std::uint64_t java_id = 0; // Thread.getId()
+  std::size_t name_bytes = 0;
+  char name[kMostJavaNameBytes]; // UTF-8, cut at a character
+};
+
+// The beginning of a Java string, or all of it.
+struct JavaText {
+  std::uint16_t units[kMostJavaNameBytes]; // UTF-16
+  std::size_t count = 0;
+  bool whole = false;
+};
+
+class ThreadObjects {
+ public:
+  // Finds out where this JVM keeps it all. False: names stay those of the kernel.
+  bool open(const sampling::VmLayout& vm);
+
+  // True if read() believes only a name that the kernel knows too.
+  bool needs_kernel_name() const { return heap_ == Heap::kMovesBeside; }
+
+  // REQUIRES open(). `kernel_name` is what the kernel calls the thread (HotSpot tells it a
+  // shortened name). False: not now, or not to be trusted.
+  bool read(std::uint64_t java_thread, std::int32_t tid, const char* kernel_name,
+            std::size_t kernel_name_bytes, ThreadIdentity* identity) const;
+
+ private:
+  enum class Heap { kStopsToMove, kMovesBeside };
+  enum class Pointers { kPlain, kColoured };
+  // Addresses on the way to the text: equal before and after, or nothing is believed.
+  struct Path {
+    std::uint64_t thread = 0;
+    std::uint64_t name = 0;
+    std::uint64_t text = 0;
+    bool operator==(const Path&) const = default;
+  };
+
+  void read_flags(const StructTables& tables);
+  bool is_thread_of(std::uint64_t java_thread, std::int32_t tid) const;
+  std::uint64_t decode(std::uint64_t raw) const;
+  std::uint64_t reference_at(std::uint64_t object, std::int32_t offset) const;
+  Path path_from(std::uint64_t java_thread) const;
+  bool read_name(const Path& path, JavaText* name) const;
+  std::uint64_t collections() const; // counts up; ~0 while one runs
+
+  const sampling::VmLayout* vm_ = nullptr;
+  Heap heap_ = Heap::kStopsToMove;
+  Pointers pointers_ = Pointers::kPlain;
+  bool narrow_ = false; // references in objects are 32 bits
+  std::uint64_t narrow_base_ = 0;
+  std::uint32_t narrow_shift_ = 0;
+  bool thread_is_handle_ = false; // OopHandle (14+), else an oop
+  std::int32_t thread_object_ = -1;
+  std::int32_t name_ = -1; // in java.lang.Thread
+  std::int32_t id_ = -1;
+  std::int32_t value_ = -1; // in java.lang.String
+  std::int32_t coder_ = -1; // absent in 8, where text is UTF-16
+  std::uint64_t array_length_ = 0;
+  std::uint64_t array_data_ = 0;
+  std::uint64_t heap_object_ = 0; // CollectedHeap
+  std::int32_t heap_collections_ = -1;
+  std::int32_t heap_collecting_ = -1;
+};
+
+// True if HotSpot, naming a thread to the kernel, would have made `kernel` of `name`: modified
+// UTF-8, at most 15 bytes, from a longer one its first 15 (8) or its first 7, two points and its
+// last 6 (9+).
+bool kernel_name_fits(const JavaText& name, const char* kernel, std::size_t kernel_bytes);
+
+// UTF-8, at most `room` bytes of it, cut at a character; an unpaired surrogate becomes U+FFFD.
+// Returns the bytes written.
+std::size_t to_utf8(const JavaText& text, char* to, std::size_t room);
+
+} // namespace jprof::agent::jvm
