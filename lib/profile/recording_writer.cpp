@@ -73,8 +73,10 @@ std::size_t encode_frames(const Dictionary& dictionary, std::size_t from, ByteWr
   return end;
 }
 
-// Each stack is what it shares with the one before it, from the root, and the rest.
-std::size_t encode_stacks(const Dictionary& dictionary, std::size_t from, ByteWriter& out) {
+// Writes stacks of `order` from the number `from` on. Each is what it shares with the one before
+// it, from the root, and the rest.
+std::size_t encode_stacks(const Dictionary& dictionary, std::span<const StackId> order,
+                          std::size_t from, ByteWriter& out) {
   ByteWriter shared;
   ByteWriter rests;
   ByteWriter frames;
@@ -83,8 +85,8 @@ std::size_t encode_stacks(const Dictionary& dictionary, std::size_t from, ByteWr
   const auto size = [&] {
     return shared.bytes().size() + rests.bytes().size() + frames.bytes().size();
   };
-  for (; at < dictionary.stack_count() && size() < kSectionBytes; ++at) {
-    const std::span<const FrameId> stack = dictionary.stack(static_cast<StackId>(at));
+  for (; at < order.size() && size() < kSectionBytes; ++at) {
+    const std::span<const FrameId> stack = dictionary.stack(order[at]);
     const auto same =
         static_cast<std::size_t>(std::ranges::mismatch(before, stack).in1 - before.begin());
     shared.varint(same);
@@ -118,6 +120,10 @@ struct RecordingWriter::State {
   std::size_t strings_done = 0;
   std::size_t frames_done = 0;
   std::size_t stacks_done = 0;
+  // New stacks are sorted before they are written, so that neighbours share most of their frames:
+  // the file has ids of its own for them.
+  std::vector<StackId> stack_order;    // by the file's id
+  std::vector<std::uint32_t> file_ids; // by ours
   std::uint32_t sequence = 0;
   std::uint64_t bytes_written = 0;
   std::uint64_t samples = 0;
@@ -162,11 +168,37 @@ struct RecordingWriter::State {
       frames_done = encode_frames(dictionary, frames_done, payload);
       JPROF_TRY(spill(payload));
     }
-    while (stacks_done < dictionary.stack_count()) {
-      stacks_done = encode_stacks(dictionary, stacks_done, payload);
+    order_new_stacks();
+    while (stacks_done < stack_order.size()) {
+      stacks_done = encode_stacks(dictionary, stack_order, stacks_done, payload);
       JPROF_TRY(spill(payload));
     }
     return {};
+  }
+
+  void order_new_stacks() {
+    const std::size_t from = stack_order.size();
+    for (std::size_t at = from; at < dictionary.stack_count(); ++at) {
+      stack_order.push_back(static_cast<StackId>(at));
+    }
+    const auto added = std::span(stack_order).subspan(from);
+    std::ranges::sort(added, [this](StackId a, StackId b) {
+      return std::ranges::lexicographical_compare(dictionary.stack(a), dictionary.stack(b));
+    });
+    file_ids.resize(stack_order.size());
+    for (std::size_t at = from; at < stack_order.size(); ++at) {
+      file_ids[static_cast<std::size_t>(stack_order[at])] = static_cast<std::uint32_t>(at);
+    }
+  }
+
+  // The waiting samples in the file's terms, and forgets them.
+  std::string encode_waiting() {
+    for (Sample& sample : waiting) {
+      sample.stack = static_cast<StackId>(file_ids[static_cast<std::size_t>(sample.stack)]);
+    }
+    std::string bytes = encode_samples(waiting, columns);
+    waiting.clear();
+    return bytes;
   }
 
   base::Status write_threads(ByteWriter& payload) {
@@ -266,8 +298,7 @@ base::Status RecordingWriter::flush() {
   }
   const std::size_t count = s.waiting.size();
   if (count > 0) {
-    payload.field(tag_of(DataTag::kSamples), encode_samples(s.waiting, s.columns));
-    s.waiting.clear();
+    payload.field(tag_of(DataTag::kSamples), s.encode_waiting());
   }
   return payload.bytes().empty() ? s.failure
                                  : s.write_chunk(ChunkKind::kData, payload.bytes(), count);

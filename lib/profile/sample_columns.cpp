@@ -174,7 +174,7 @@ bool decode_stacks_and_weights(const Columns& columns, std::span<Sample> samples
 } // namespace
 
 nanoseconds time_step_for(nanoseconds interval) {
-  return std::clamp(interval / 1000, nanoseconds(1000), nanoseconds(10'000));
+  return std::clamp(interval / 100, nanoseconds(1000), nanoseconds(100'000));
 }
 
 std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options) {

@@ -14,7 +14,7 @@
 // a thread the next time is nearly the last one plus the weight, and stacks repeat.
 namespace jprof::profile {
 
-// What times are kept to: a thousandth of the sampling interval, within 1 and 10 us. Finer digits
+// What times are kept to: a hundredth of the sampling interval, within 1 and 100 us. Finer digits
 // are noise that no compressor removes.
 std::chrono::nanoseconds time_step_for(std::chrono::nanoseconds interval);
 
