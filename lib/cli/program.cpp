@@ -5,6 +5,8 @@
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <utility>
@@ -32,6 +34,14 @@ bool has_command(const CLI::App& app, const std::string& name) {
   return !commands.empty();
 }
 
+// Whether an option's value is the next word: not for a flag, --name=value, -nvalue.
+bool takes_next_word(const CLI::App& command, const std::string& word) {
+  const bool is_long = word.starts_with("--");
+  const std::string name = word.substr(0, is_long ? word.find('=') : 2);
+  const CLI::Option* option = command.get_option_no_throw(name);
+  return option != nullptr && option->get_items_expected_min() > 0 && name == word;
+}
+
 } // namespace
 
 void print_error(const std::string& program, const base::Error& error) {
@@ -55,6 +65,9 @@ CLI::App& Program::add(const CommandText& text, Handler handler) {
     command->footer("\nExamples:\n" + text.examples);
   }
   command->add_flag("--json", json_, "Print the result, or the failure, as one JSON object");
+  if (text.own_arguments > 0) {
+    own_arguments_[text.name] = text.own_arguments;
+  }
   command->callback([this, handler = std::move(handler)] { selected_ = handler; });
   return *command;
 }
@@ -68,12 +81,34 @@ int Program::report(const base::Error& error) const {
   return base::exit_code(error.code);
 }
 
+// CLI11's own way (prefix_command) still looks for options and names of commands in there.
+void Program::cut_rest(std::vector<std::string>& words) {
+  const auto found = words.empty() ? own_arguments_.end() : own_arguments_.find(words[0]);
+  if (found == own_arguments_.end()) {
+    return;
+  }
+  const CLI::App* command = app_.get_subcommand(words[0]);
+  std::size_t at = 1;
+  for (std::size_t own = 0; at < words.size() && own < found->second; ++at) {
+    const std::string& word = words[at];
+    if (word.size() < 2 || word[0] != '-') {
+      ++own;
+    } else if (takes_next_word(*command, word)) {
+      ++at;
+    }
+  }
+  at = std::min(at, words.size());
+  rest_.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+  words.resize(at);
+}
+
 int Program::run_selected(int argc, char** argv) {
   std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (!default_command_.empty() && !words.empty() && !words[0].empty() && words[0][0] != '-' &&
       !has_command(app_, words[0])) {
     words.insert(words.begin(), default_command_);
   }
+  cut_rest(words);
   std::vector<std::string> reversed(words.rbegin(), words.rend()); // what CLI11 wants
   try {
     app_.parse(reversed);

@@ -6,9 +6,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 // What both programs' command lines share, over CLI11: usage errors are exit 2 with one line, every
 // failure is printed once as "PROGRAM: message" and "  cure", and with --json as one object on
@@ -23,6 +26,9 @@ struct CommandText {
   std::string name;
   std::string summary;  // one line for the overview
   std::string examples; // whole lines, shown under "Examples:"
+  // Not 0: what follows so many arguments that are no options belongs to somebody else, -x and all:
+  // Program::rest().
+  std::size_t own_arguments = 0;
 };
 
 class Program {
@@ -36,6 +42,8 @@ class Program {
   void set_default_command(std::string name) { default_command_ = std::move(name); }
   // Options before the command, for all of them.
   CLI::App& root() { return app_; }
+  // What a command with own_arguments was given behind them.
+  const std::vector<std::string>& rest() const { return rest_; }
   // --json was given to the command that runs.
   bool json() const { return json_; }
 
@@ -45,11 +53,14 @@ class Program {
  private:
   int run_selected(int argc, char** argv);
   int report(const base::Error& error) const;
+  void cut_rest(std::vector<std::string>& words);
 
   std::string name_;
   std::string default_command_;
   CLI::App app_;
   Handler selected_;
+  std::map<std::string, std::size_t> own_arguments_; // of the commands that have a rest
+  std::vector<std::string> rest_;
   bool json_ = false;
 };
 

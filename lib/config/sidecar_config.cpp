@@ -14,8 +14,9 @@ namespace jprof::config {
 namespace {
 
 constexpr std::size_t kMostBytes = 256 * 1024;
-constexpr std::array<std::string_view, 5> kOperations{"record", "threaddump", "jcmd", "dumpheap",
-                                                      "setflag"};
+constexpr std::array<std::string_view, 11> kOperations{
+    "record",   "load",        "properties", "agentProperties", "threaddump", "datadump",
+    "dumpheap", "inspectheap", "setflag",    "printflag",       "jcmd"};
 const std::vector<std::string_view> kLevels{"debug", "info", "warning", "error"};
 const std::vector<std::string_view> kFormats{"json", "text"};
 
@@ -29,6 +30,7 @@ base::Status read_limits(MapReader& root, SidecarLimits& limits) {
   map->natural("capturesPerHour", limits.captures_per_hour);
   map->natural("concurrentCaptures", limits.concurrent_captures);
   map->bytes("captureBytes", limits.capture_bytes);
+  map->bytes("dumpBytes", limits.dump_bytes);
   return map->finish();
 }
 

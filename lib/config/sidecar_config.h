@@ -23,6 +23,7 @@ struct SidecarLimits {
   std::uint64_t captures_per_hour = 60;
   std::uint64_t concurrent_captures = 1;          // of different JVMs; they share the memory limit
   std::uint64_t capture_bytes = 64 * 1024 * 1024; // of one capture with its derived files
+  std::uint64_t dump_bytes = std::uint64_t{16} << 30U; // of one heap dump
 };
 
 struct SpoolSettings {
@@ -70,7 +71,7 @@ struct SidecarConfig {
   std::string log_format = "json"; // json, text
 };
 
-// A request kind that `allow` may name: "record", "threaddump", "jcmd", "dumpheap", "setflag".
+// A word that `allow` may hold: "record", or a command of `jprof attach`.
 bool is_known_operation(std::string_view word);
 
 // Strict: an unknown key is an error with its line.

@@ -13,13 +13,17 @@ namespace {
 
 using base::Json;
 
-constexpr std::array<std::pair<RequestKind, std::string_view>, 5> kKinds{
+constexpr std::array<std::pair<RequestKind, std::string_view>, 6> kKinds{
     {{RequestKind::kRecord, "record"},
      {RequestKind::kFetch, "fetch"},
      {RequestKind::kList, "list"},
      {RequestKind::kTargets, "targets"},
-     {RequestKind::kRelease, "release"}}};
+     {RequestKind::kRelease, "release"},
+     {RequestKind::kAttach, "attach"}}};
 constexpr std::size_t kMostFiles = 32;
+constexpr std::int64_t kDay = 86'400'000'000'000; // in nanoseconds
+constexpr std::size_t kMostArguments = 256;
+constexpr std::size_t kLongestArgument = 256 * 1024; // what a JVM takes at most
 constexpr std::size_t kLongestText = 1024;
 
 struct PodMember {
@@ -58,11 +62,13 @@ base::Result<std::int64_t> in_range(const Json& json, const char* key, std::int6
   return value;
 }
 
-base::Result<std::vector<std::string>> text_list(const Json& json, const char* key) {
+base::Result<std::vector<std::string>> text_list(const Json& json, const char* key,
+                                                 std::size_t most = kMostFiles,
+                                                 std::size_t longest = kLongestText) {
   std::vector<std::string> out;
   for (const Json& item : base::json_array(json, key)) {
-    if (!item.is_string() || item.get_ref<const std::string&>().size() > kLongestText ||
-        out.size() == kMostFiles) {
+    if (!item.is_string() || item.get_ref<const std::string&>().size() > longest ||
+        out.size() == most) {
       return base::make_failure(base::ErrorCode::kProtocol,
                                 std::string("request member '") + key + "' is not a short list");
     }
@@ -95,7 +101,6 @@ Json encode_record(const RecordRequest& record) {
 }
 
 base::Result<RecordRequest> parse_record(const Json& json) {
-  constexpr std::int64_t kDay = 86'400'000'000'000;
   RecordRequest record;
   JPROF_TRY_ASSIGN(record.id, short_text(json, "id", ""));
   JPROF_TRY_ASSIGN(record.trigger, short_text(json, "trigger", record.trigger));
@@ -145,6 +150,29 @@ base::Result<FetchRequest> parse_fetch(const Json& json) {
   return fetch;
 }
 
+Json encode_attach(const AttachRequest& attach) {
+  return {{"type", "attach"},
+          {"requester", attach.requester},
+          {"pid", attach.pid},
+          {"command", attach.command},
+          {"arguments", attach.arguments},
+          {"timeoutNs", attach.timeout.count()}};
+}
+
+base::Result<AttachRequest> parse_attach(const Json& json) {
+  AttachRequest attach;
+  JPROF_TRY_ASSIGN(attach.requester, short_text(json, "requester", ""));
+  JPROF_TRY_ASSIGN(attach.command, short_text(json, "command", ""));
+  JPROF_TRY_ASSIGN(attach.arguments,
+                   text_list(json, "arguments", kMostArguments, kLongestArgument));
+  JPROF_TRY_ASSIGN(const std::int64_t pid,
+                   in_range(json, "pid", 0, std::numeric_limits<std::int32_t>::max()));
+  JPROF_TRY_ASSIGN(const std::int64_t timeout, in_range(json, "timeoutNs", 0, kDay));
+  attach.pid = static_cast<std::uint32_t>(pid);
+  attach.timeout = std::chrono::nanoseconds(timeout);
+  return attach;
+}
+
 } // namespace
 
 std::string_view request_word(RequestKind kind) {
@@ -164,6 +192,8 @@ std::string encode_request(const Request& request) {
     return base::dump_json(encode_fetch(request.fetch));
   case RequestKind::kRelease:
     return base::dump_json({{"type", "release"}, {"id", request.release.id}});
+  case RequestKind::kAttach:
+    return base::dump_json(encode_attach(request.attach));
   case RequestKind::kList:
   case RequestKind::kTargets:
     break;
@@ -186,6 +216,8 @@ base::Result<Request> parse_request(std::string_view payload) {
       JPROF_TRY_ASSIGN(request.fetch, parse_fetch(json));
     } else if (kind == RequestKind::kRelease) {
       JPROF_TRY_ASSIGN(request.release.id, short_text(json, "id", ""));
+    } else if (kind == RequestKind::kAttach) {
+      JPROF_TRY_ASSIGN(request.attach, parse_attach(json));
     }
     return request;
   }

@@ -59,14 +59,24 @@ struct ReleaseRequest {
   std::string id;
 };
 
+// One command for a JVM, in the words of `jprof attach`.
+struct AttachRequest {
+  std::string requester;               // who, as claimed
+  std::uint32_t pid = 0;               // 0: the only JVM
+  std::string command;                 // "threaddump"
+  std::vector<std::string> arguments;  // of dumpheap without the path: its file is sent
+  std::chrono::nanoseconds timeout{0}; // for the whole; 0: the sidecar's default
+};
+
 // kList: captures in the spool. kTargets: JVMs that the sidecar sees. Neither has parameters.
-enum class RequestKind { kRecord, kFetch, kList, kTargets, kRelease };
+enum class RequestKind { kRecord, kFetch, kList, kTargets, kRelease, kAttach };
 
 struct Request {
   RequestKind kind = RequestKind::kRecord;
   RecordRequest record; // of kRecord
   FetchRequest fetch;   // of kFetch
   ReleaseRequest release;
+  AttachRequest attach;
 };
 
 std::string_view request_word(RequestKind kind);

@@ -95,6 +95,11 @@ base::Status PendingFile::truncate(std::uint64_t size_bytes) {
   return {};
 }
 
+base::Result<std::string> PendingFile::commit_as(const std::string& path, base::Replace replace) {
+  path_ = path;
+  return commit(replace);
+}
+
 base::Result<std::string> PendingFile::commit(base::Replace replace) {
   if (::fsync(fd_.get()) != 0) {
     return base::errno_failure(errno, "cannot sync " + path_);

@@ -33,6 +33,8 @@ class PendingFile {
   // Syncs it and gives it its name: `path`, or, where that exists and must not be replaced, the
   // first free "stem-2.ending" and so on. Returns the name.
   base::Result<std::string> commit(base::Replace replace);
+  // The same under another name in the same directory.
+  base::Result<std::string> commit_as(const std::string& path, base::Replace replace);
 
   // For reading back; owned here.
   int fd() const { return fd_.get(); }

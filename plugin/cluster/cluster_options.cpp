@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/cluster/cluster_options.h"
 
+#include <cstdlib>
+#include <unistd.h>
 #include <utility>
 
 namespace jprof::plugin {
@@ -31,6 +33,14 @@ void add_cluster_options(CLI::App& command, kube::AccessOptions& options) {
       ->group(kGroup)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::string requester(const kube::ClusterAccess& access) {
+  const char* name = std::getenv(access.in_cluster ? "HOSTNAME" : "USER");
+  if (access.in_cluster) {
+    return "pod " + std::string(name == nullptr ? "" : name);
+  }
+  return name == nullptr || *name == 0 ? "uid " + std::to_string(::getuid()) : name;
 }
 
 base::Result<std::unique_ptr<kube::KubeClient>> connect(const kube::AccessOptions& options) {

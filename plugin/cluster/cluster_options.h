@@ -8,6 +8,7 @@
 #include "lib/kube/kube_client.h"
 
 #include <memory>
+#include <string>
 
 namespace jprof::plugin {
 
@@ -17,5 +18,8 @@ void add_cluster_options(CLI::App& command, kube::AccessOptions& options);
 
 // A client for what the flags, the kubeconfig or the pod's service account say.
 base::Result<std::unique_ptr<kube::KubeClient>> connect(const kube::AccessOptions& options);
+
+// Who asks, as this machine knows it: a claim for the sidecar's log and for manifests.
+std::string requester(const kube::ClusterAccess& access);
 
 } // namespace jprof::plugin

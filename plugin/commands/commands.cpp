@@ -10,6 +10,7 @@ void add_commands(cli::Program& program) {
   add_list(program);
   add_doctor(program);
   add_diff(program);
+  add_attach(program);
   program.set_default_command("record");
 }
 

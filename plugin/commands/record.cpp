@@ -73,14 +73,6 @@ std::string image_digest(const std::string& image_id) {
   return at == std::string::npos ? std::string() : image_id.substr(at);
 }
 
-std::string requester(const kube::ClusterAccess& access) {
-  if (access.in_cluster) {
-    return "pod " + variable("HOSTNAME");
-  }
-  const std::string user = variable("USER");
-  return user.empty() ? "uid " + std::to_string(::getuid()) : user;
-}
-
 // The request without what differs from pod to pod.
 Result<control::RecordRequest> make_request(const RecordOptions& options) {
   control::RecordRequest out;

@@ -3,18 +3,17 @@
 #include "sidecar/commands/attach.h"
 
 #include "lib/base/duration.h"
-#include "lib/base/encoding.h"
 #include "lib/base/json.h"
+#include "lib/cli/foreign_text.h"
+#include "sidecar/commands/local_dump.h"
+#include "sidecar/commands/stop_on_signal.h"
 #include "sidecar/jvm/attach_client.h"
 #include "sidecar/jvm/diagnostic.h"
 #include "sidecar/jvm/discovery.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace jprof::sidecar {
@@ -22,41 +21,46 @@ namespace {
 
 struct Options {
   pid_t pid = 0;
-  std::vector<std::string> words; // command and its arguments
+  std::string command;
+  std::vector<std::string> arguments; // the command's
   std::string timeout = "30s";
+  bool in_target = false;
 };
 
-// A person's terminal obeys escape sequences; a file or a pipe gets the bytes as they are.
-void print_text(std::string_view text, bool terminal) {
-  if (!terminal) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
+base::Result<int> dump_heap(const jvm::Target& target, const std::vector<std::string>& arguments,
+                            base::Deadline deadline, bool json) {
+  const StopOnSignal stop;
+  const std::string& path = arguments[0];
+  JPROF_TRY(check_dump_path(path));
+  jvm::HeapDumpOptions options;
+  options.arguments.assign(arguments.begin() + 1, arguments.end());
+  options.stopped = [token = stop.token()] { return token.stop_requested(); };
+  JPROF_TRY_ASSIGN(const jvm::HeapDump dump, jvm::take_heap_dump(target, options, deadline));
+  JPROF_TRY(keep_dump(dump, path, options.stopped));
+  if (json) {
+    const base::Json object = {{"ok", true}, {"file", path}, {"bytes", dump.bytes}};
+    std::printf("%s\n", base::dump_json(object).c_str());
+  } else {
+    std::printf("Heap dump: %s, %llu bytes\n", path.c_str(),
+                static_cast<unsigned long long>(dump.bytes));
   }
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of("\n\t"), text.size());
-    const std::string safe =
-        base::printable(text.substr(0, end), std::numeric_limits<std::size_t>::max() / 2);
-    std::fwrite(safe.data(), 1, safe.size(), stdout);
-    if (end < text.size()) {
-      std::fputc(text[end], stdout);
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  return 0;
 }
 
 base::Result<int> run(const Options& options, bool json) {
   JPROF_TRY_ASSIGN(const std::chrono::nanoseconds timeout, base::parse_duration(options.timeout));
-  const std::vector<std::string> arguments(options.words.begin() + 1, options.words.end());
   JPROF_TRY_ASSIGN(const jvm::Diagnostic diagnostic,
-                   jvm::make_diagnostic(options.words[0], arguments));
+                   jvm::make_diagnostic(options.command, options.arguments));
   JPROF_TRY_ASSIGN(const jvm::Target target, jvm::find_one_jvm(options.pid));
-  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  const auto deadline = base::Deadline::after(timeout);
+  if (options.command == "dumpheap" && !options.in_target) {
+    return dump_heap(target, options.arguments, deadline, json);
+  }
   jvm::AttachLimits limits;
   if (!json && !diagnostic.judged_by_text) {
     limits.answer_bytes = std::size_t{1} << 34U; // it is passed on, not held
-    limits.on_text = [terminal](std::string_view text) { print_text(text, terminal); };
+    limits.on_text = cli::print_foreign;
   }
-  const auto deadline = base::Deadline::after(timeout);
   JPROF_TRY_ASSIGN(const jvm::AttachReply reply,
                    jvm::run_command(target, diagnostic.command, deadline, limits));
   JPROF_TRY(jvm::judge(diagnostic, reply));
@@ -64,7 +68,7 @@ base::Result<int> run(const Options& options, bool json) {
     const base::Json object = {{"ok", true}, {"code", reply.code}, {"text", reply.text}};
     std::printf("%s\n", base::dump_json(object).c_str());
   } else if (!limits.on_text) {
-    print_text(reply.text, terminal);
+    cli::print_foreign(reply.text);
   }
   if (!diagnostic.note.empty()) {
     std::fprintf(stderr, "jprof: %s\n", diagnostic.note.c_str());
@@ -82,19 +86,25 @@ void add_attach(cli::Program& program) {
                    "  jprof attach 7 threaddump\n"
                    "  jprof attach 7 jcmd VM.native_memory summary\n"
                    "  jprof attach 7 inspectheap -live\n"
+                   "  jprof attach --timeout 5m 7 dumpheap app.hprof -live\n"
                    "  jprof attach 7 setflag HeapDumpPath /tmp\n"
-                   "  jprof attach 7 load instrument false agent.jar=options\n"},
-                  [options, &program] { return run(*options, program.json()); });
+                   "  jprof attach 7 load instrument false agent.jar=options\n",
+                   2},
+                  [options, &program] {
+                    options->arguments = program.rest();
+                    return run(*options, program.json());
+                  });
   command.add_option("PID", options->pid, "The JVM, as jprof sees it")
       ->required()
       ->check(CLI::PositiveNumber);
   command
-      .add_option("COMMAND", options->words,
+      .add_option("COMMAND", options->command,
                   "load, properties, agentProperties, threaddump, datadump, dumpheap, inspectheap, "
-                  "setflag, printflag or jcmd, with its arguments")
+                  "setflag, printflag or jcmd; what follows are its arguments")
       ->required();
   command.add_option("--timeout", options->timeout, "For the whole, with its unit (30s)");
-  command.prefix_command(); // what follows belongs to the JVM's command: -live is no option of ours
+  command.add_flag("--in-target", options->in_target,
+                   "dumpheap: leave the file in the JVM's container, at the path given");
 }
 
 } // namespace jprof::sidecar

@@ -18,10 +18,16 @@ namespace {
 using base::Deadline;
 using base::ErrorCode;
 
-base::Status wait_for(int socket, short events, Deadline deadline) {
+base::Status wait_for(int socket, short events, Deadline deadline, const AttachLimits& limits) {
+  constexpr std::chrono::milliseconds kLook{100};
   for (;;) {
+    if (limits.stopped && limits.stopped()) {
+      return base::make_failure(ErrorCode::kInterrupted,
+                                "interrupted while the JVM was at work for us");
+    }
+    const Deadline look = limits.stopped ? Deadline::after(kLook).sooner(deadline) : deadline;
     pollfd wait{socket, events, 0};
-    const int ready = ::poll(&wait, 1, deadline.poll_milliseconds());
+    const int ready = ::poll(&wait, 1, look.poll_milliseconds());
     if (ready > 0) {
       return {};
     }
@@ -37,14 +43,15 @@ base::Status wait_for(int socket, short events, Deadline deadline) {
 }
 
 // True if it was sent; false if the JVM closed: what it said before is still to be read.
-base::Result<bool> send_request(int socket, std::string_view request, Deadline deadline) {
+base::Result<bool> send_request(int socket, std::string_view request, Deadline deadline,
+                                const AttachLimits& limits) {
   while (!request.empty()) {
     const ssize_t sent =
         ::send(socket, request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
       request.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
-      JPROF_TRY(wait_for(socket, POLLOUT, deadline));
+      JPROF_TRY(wait_for(socket, POLLOUT, deadline, limits));
     } else if (errno == EPIPE || errno == ECONNRESET) {
       return false;
     } else if (errno != EINTR) {
@@ -112,13 +119,13 @@ base::Result<int> probe_version(const Target& target, Deadline deadline) {
 
 base::Result<AttachReply> exchange(int socket, std::string_view request, Deadline deadline,
                                    const AttachLimits& limits) {
-  JPROF_TRY(send_request(socket, request, deadline));
+  JPROF_TRY(send_request(socket, request, deadline, limits));
   Answer answer(limits);
   std::array<char, 16 * 1024> buffer{};
   for (;;) {
     const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN) {
-      JPROF_TRY(wait_for(socket, POLLIN, deadline));
+      JPROF_TRY(wait_for(socket, POLLIN, deadline, limits));
       continue;
     }
     if (got < 0 && errno == EINTR) {

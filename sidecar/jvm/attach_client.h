@@ -17,7 +17,9 @@ struct AttachLimits {
   std::size_t answer_bytes = 16U << 20U; // a longer answer is cut off with kLimit
   // Called with each piece of the answer's text as it comes, after the result line. If set, the
   // reply itself holds only the first 64 KiB.
-  std::function<void(std::string_view)> on_text;
+  std::function<void(std::string_view)> on_text = nullptr;
+  // Looked at several times a second while the JVM is waited for: true ends it with kInterrupted.
+  std::function<bool()> stopped = nullptr;
 };
 
 // Sends one command to the JVM and reads the answer to its end: attach, request, answer within one

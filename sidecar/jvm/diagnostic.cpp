@@ -27,7 +27,7 @@ constexpr std::array<Shape, 10> kShapes = {{
     {"agentProperties", 0, "agentProperties"},
     {"threaddump", 0, "threaddump [-l] [-e]"},
     {"datadump", 0, "datadump"},
-    {"dumpheap", 1, "dumpheap PATH [-live|-all]"},
+    {"dumpheap", 1, "dumpheap PATH [-live|-all] [LEVEL OF GZIP]"},
     {"inspectheap", 0, "inspectheap [-live|-all]"},
     {"setflag", 1, "setflag NAME VALUE"},
     {"printflag", 1, "printflag NAME"},
@@ -109,6 +109,7 @@ void complete(Diagnostic& diagnostic) {
   } else if (name == "datadump") {
     diagnostic.note = "the threads were printed on the JVM's standard output (kubectl logs)";
   } else if (name == "dumpheap") {
+    diagnostic.judged_by_text = true;
     diagnostic.note =
         "the dump is in the JVM's container, at " + base::printable(arguments[0], kQuotedBytes);
   }
@@ -149,7 +150,10 @@ base::Status judge(const Diagnostic& diagnostic, const AttachReply& reply) {
   if (reply.code != 0) {
     return base::fail(refused(name, said));
   }
-  if (name == "printflag" && said.starts_with("no such flag")) {
+  // Words of attachListener.cpp, JDK 8 to 25; the number is 0 in either case.
+  const bool failed = (name == "printflag" && said.starts_with("no such flag")) ||
+                      (name == "dumpheap" && said.find("Heap dump file created") == said.npos);
+  if (failed) {
     return base::fail(refused(name, said));
   }
   return {};

@@ -6,6 +6,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/timestamp.h"
 #include "lib/capture/capture_id.h"
+#include "sidecar/jvm/diagnostic.h"
 
 #include <algorithm>
 
@@ -18,14 +19,19 @@ const std::string& first_of(const std::string& known, const std::string& claimed
   return known.empty() ? claimed : known;
 }
 
+base::Status check_allowed(const config::SidecarConfig& config, const std::string& word) {
+  if (std::find(config.allow.begin(), config.allow.end(), word) != config.allow.end()) {
+    return {};
+  }
+  return base::make_failure(ErrorCode::kNotAllowed, "this sidecar does not allow '" + word + "'",
+                            "add it to 'allow' in the sidecar's configuration");
+}
+
 } // namespace
 
 base::Status check_request(const config::SidecarConfig& config,
                            const control::RecordRequest& request) {
-  if (std::find(config.allow.begin(), config.allow.end(), "record") == config.allow.end()) {
-    return base::make_failure(ErrorCode::kNotAllowed, "this sidecar does not allow 'record'",
-                              "add it to 'allow' in the sidecar's configuration");
-  }
+  JPROF_TRY(check_allowed(config, "record"));
   if (!capture::is_capture_id(request.id)) {
     return base::make_failure(ErrorCode::kUsage,
                               "not a capture id: '" + base::printable(request.id, 80) + "'",
@@ -51,6 +57,24 @@ base::Status check_request(const config::SidecarConfig& config,
                                   base::format_duration(limits.shortest_interval) + ", asked was " +
                                   base::format_duration(request.interval),
                               "ask for a longer one, or lower limits.shortestInterval");
+  }
+  return {};
+}
+
+base::Status check_attach(const config::SidecarConfig& config,
+                          const control::AttachRequest& request) {
+  std::vector<std::string> arguments = request.arguments;
+  if (request.command == "dumpheap") {
+    arguments.insert(arguments.begin(), "/"); // the path is made here, not by the caller
+  }
+  JPROF_TRY(jvm::make_diagnostic(request.command, arguments)); // kUsage for an unknown one
+  JPROF_TRY(check_allowed(config, request.command));
+  if (request.timeout > config.limits.longest_duration) {
+    return base::make_failure(ErrorCode::kLimit,
+                              "this sidecar waits at most " +
+                                  base::format_duration(config.limits.longest_duration) +
+                                  " for a JVM",
+                              "ask for less, or raise limits.longestDuration of the sidecar");
   }
   return {};
 }

@@ -16,6 +16,10 @@ namespace jprof::serve {
 base::Status check_request(const config::SidecarConfig& config,
                            const control::RecordRequest& request);
 
+// The same for a command to a JVM.
+base::Status check_attach(const config::SidecarConfig& config,
+                          const control::AttachRequest& request);
+
 // The manifest as far as the request and the configuration make it. What the sidecar knows of its
 // pod wins over what the caller claims. A request without a usable time gets `now`.
 capture::Manifest draft_manifest(const config::SidecarConfig& config,

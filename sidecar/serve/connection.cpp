@@ -44,8 +44,9 @@ base::UniqueFd termination_signals() {
 Connection::Connection(ServeContext& context, base::UniqueFd socket)
     : context_(context), stream_(std::move(socket)), signals_(termination_signals()),
       deadline_(Deadline::after(kHelloTime)), next_tick_(Deadline::after(kTick)) {
-  stream_.send(FrameType::kHello, control::encode_hello(control::our_hello(
-                                      {"record", "fetch", "list", "targets", "release"})));
+  stream_.send(FrameType::kHello,
+               control::encode_hello(control::our_hello(
+                   {"record", "fetch", "list", "targets", "release", "attach"})));
 }
 
 void Connection::run() {
@@ -59,7 +60,8 @@ int Connection::poll_timeout() const {
   if (state_ == State::kWaiting) {
     return next_tick_.sooner(deadline_).poll_milliseconds();
   }
-  return state_ == State::kCapturing ? -1 : deadline_.poll_milliseconds();
+  return state_ == State::kCapturing || state_ == State::kAsking ? -1
+                                                                 : deadline_.poll_milliseconds();
 }
 
 void Connection::poll_once() {
@@ -75,13 +77,17 @@ void Connection::poll_once() {
   }
   if (capture_) {
     fds[2].fd = capture_->fd();
+  } else if (attach_) {
+    fds[2].fd = attach_->fd();
   }
   ::poll(fds.data(), fds.size(), poll_timeout());
   if (fds[1].revents != 0) {
     on_signal();
   }
-  if (fds[2].revents != 0) {
+  if (fds[2].revents != 0 && capture_) {
     on_capture();
+  } else if (fds[2].revents != 0) {
+    on_answer();
   }
   if ((fds[0].revents & POLLIN) != 0) {
     on_readable();
@@ -107,7 +113,8 @@ void Connection::on_tick() {
   if (state_ == State::kWaiting && deadline_.expired()) {
     send_error(base::make_error(ErrorCode::kTimeout, "capture " + waited_id_ + " does not end"));
   }
-  if (said_all || (state_ != State::kCapturing && deadline_.expired())) {
+  const bool at_work = state_ == State::kCapturing || state_ == State::kAsking;
+  if (said_all || (!at_work && deadline_.expired())) {
     state_ = State::kDone;
   }
 }
@@ -120,6 +127,8 @@ void Connection::on_signal() {
   // The capture's process has the signal, too: it belongs to serve's process group.
   if (capture_) {
     capture_->cancel(control::CancelMode::kKeep);
+  } else if (attach_) {
+    attach_->stop();
   }
   if (state_ == State::kIdle || state_ == State::kHello || state_ == State::kWaiting) {
     send_error(base::make_error(ErrorCode::kUnavailable, "the sidecar is shutting down",
@@ -130,7 +139,9 @@ void Connection::on_signal() {
 
 void Connection::caller_gone() {
   caller_here_ = false;
-  if (state_ != State::kCapturing) {
+  if (attach_) {
+    attach_->stop(); // and wait for it: a heap dump is to be removed
+  } else if (state_ != State::kCapturing) {
     state_ = State::kDone;
   }
 }
@@ -172,6 +183,8 @@ void Connection::on_frame(const control::Frame& frame) {
     const auto mode = control::parse_cancel(frame.payload);
     if (capture_) { // too late otherwise: the result is on its way
       capture_->cancel(mode ? *mode : control::CancelMode::kKeep);
+    } else if (attach_) {
+      attach_->stop();
     } else if (state_ == State::kWaiting) {
       send_error(base::make_error(ErrorCode::kInterrupted, "no longer waiting for the capture"));
     }
@@ -225,6 +238,9 @@ void Connection::on_request(const control::Frame& frame) {
     break;
   case control::RequestKind::kRelease:
     on_release(request_.release);
+    break;
+  case control::RequestKind::kAttach:
+    on_attach(request_.attach);
     break;
   case control::RequestKind::kList:
     start_sending(Reply{list_reply(context_.spool), ""});
@@ -424,7 +440,11 @@ void Connection::start_sending(base::Result<Reply> reply) {
   }
   stream_.send(FrameType::kResult, payload);
   sending_id_ = reply->result.files.empty() ? "" : reply->result.id;
-  sender_.emplace(std::move(reply->directory), std::move(reply->result.files));
+  begin_sending(FileSender(std::move(reply->directory), std::move(reply->result.files)));
+}
+
+void Connection::begin_sending(FileSender sender) {
+  sender_.emplace(std::move(sender));
   state_ = State::kSending;
   deadline_ = Deadline::after(leaving_ ? kLeaveTime : kStallTime);
 }

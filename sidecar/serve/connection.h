@@ -4,6 +4,7 @@
 
 #include "lib/base/deadline.h"
 #include "lib/base/unique_fd.h"
+#include "sidecar/serve/attach_process.h"
 #include "sidecar/serve/capture_process.h"
 #include "sidecar/serve/file_sender.h"
 #include "sidecar/serve/frame_stream.h"
@@ -25,7 +26,7 @@ class Connection {
   void run();
 
  private:
-  enum class State { kHello, kIdle, kCapturing, kWaiting, kSending, kDone };
+  enum class State { kHello, kIdle, kCapturing, kAsking, kWaiting, kSending, kDone };
 
   void poll_once();
   int poll_timeout() const;
@@ -36,6 +37,8 @@ class Connection {
   void on_record(const control::RecordRequest& request);
   void on_fetch(const control::FetchRequest& request);
   void on_release(const control::ReleaseRequest& request);
+  void on_attach(const control::AttachRequest& request);
+  void on_answer();
   void on_capture();
   void on_capture_failed(control::ErrorMessage message);
   void on_capture_died();
@@ -45,6 +48,7 @@ class Connection {
   void look_at_waited();
   void send_entry(const spool::Entry& entry);
   void start_sending(base::Result<Reply> reply);
+  void begin_sending(FileSender sender);
   void pump();
   void send_error(control::ErrorMessage message);
   void send_error(base::Error error);
@@ -65,6 +69,7 @@ class Connection {
   base::Deadline next_tick_;
   control::Request request_;
   std::optional<CaptureProcess> capture_;
+  std::optional<AttachProcess> attach_;
   std::string waited_id_;
   std::optional<FileSender> sender_;
   std::string sending_id_;

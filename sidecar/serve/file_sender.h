@@ -19,6 +19,9 @@ class FileSender {
  public:
   FileSender(std::string directory, std::vector<control::ResultFile> files)
       : directory_(std::move(directory)), files_(std::move(files)) {}
+  // One file that is open already and need not have a name.
+  FileSender(base::UniqueFd file, control::ResultFile result)
+      : files_{std::move(result)}, fd_(std::move(file)) {}
 
   // True when all is queued. An error means that a file is not what the result said.
   base::Result<bool> pump(FrameStream& stream);

@@ -215,6 +215,10 @@ class ExecServer:
         except OSError:
             child.kill()
             child.wait()
+        finally:
+            child.stdout.close()
+            complaints.join()
+            child.stderr.close()
 
     @staticmethod
     def read_frame(stream):

@@ -60,6 +60,27 @@ TEST(Program, GivesABareWordToTheDefaultCommand) {
   EXPECT_EQ(target, "checkout-7d9f");
 }
 
+TEST(Program, LeavesTheRestToWhomItBelongs) {
+  Program program("p", "summary");
+  std::string pid;
+  std::string timeout;
+  auto& command =
+      program.add({.name = "ask", .summary = "asks", .examples = "", .own_arguments = 1},
+                  [] { return base::Result<int>(0); });
+  command.add_option("pid", pid)->required();
+  command.add_option("--timeout", timeout);
+  program.add({.name = "list", .summary = "lists", .examples = ""},
+              [] { return base::Result<int>(1); });
+
+  EXPECT_EQ(run(program, {"p", "ask", "--json", "--timeout", "5s", "7", "-live", "list", "--json"}),
+            0);
+
+  EXPECT_EQ(pid, "7");
+  EXPECT_EQ(timeout, "5s");
+  EXPECT_TRUE(program.json());
+  EXPECT_EQ(program.rest(), (std::vector<std::string>{"-live", "list", "--json"}));
+}
+
 TEST(Program, SurvivesAForeignException) {
   Program program("p", "summary");
   program.add({.name = "go", .summary = "goes", .examples = ""},

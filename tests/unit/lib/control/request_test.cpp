@@ -41,6 +41,21 @@ TEST(Request, RecordComesBackAsSent) {
   EXPECT_TRUE(got->record.join);
 }
 
+TEST(Request, AttachComesBackAsSent) {
+  Request sent;
+  sent.kind = RequestKind::kAttach;
+  sent.attach = {"ann", 7, "jcmd", {"VM.flags", std::string(5000, 'x')}, 30s};
+
+  const auto got = parse_request(encode_request(sent));
+
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->kind, RequestKind::kAttach);
+  EXPECT_EQ(encode_request(*got), encode_request(sent));
+  EXPECT_EQ(got->attach.arguments[1].size(), 5000U);
+  EXPECT_FALSE(parse_request(R"({"type":"attach","arguments":[1]})"));
+  EXPECT_FALSE(parse_request(R"({"type":"attach","timeoutNs":-1})"));
+}
+
 TEST(Request, FetchFillsMissingOffsetsWithZero) {
   const auto got = parse_request(R"({"type":"fetch","id":"x","names":["a","b"],"offsets":[5]})");
 

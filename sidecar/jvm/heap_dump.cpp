@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/jvm/heap_dump.h"
+
+#include "lib/base/random.h"
+#include "sidecar/container/access.h"
+#include "sidecar/container/target_root.h"
+#include "sidecar/jvm/attach_client.h"
+#include "sidecar/jvm/diagnostic.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <optional>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+#include <utility>
+
+namespace jprof::jvm {
+namespace {
+
+using base::Deadline;
+using base::ErrorCode;
+using base::UniqueFd;
+using container::Handed;
+using container::TargetRoot;
+
+constexpr std::array<const char*, 2> kPlaces = {"/tmp", "/var/tmp"};
+constexpr std::uint64_t kRoomFactor = 2; // of the JVM's resident memory
+constexpr std::chrono::seconds kStepTime{10};
+
+std::uint64_t resident_bytes(const Target& target) {
+  const auto text = target.process.read("statm", 256);
+  const auto blank = text ? text->find(' ') : std::string::npos;
+  std::uint64_t pages = 0;
+  if (blank != std::string::npos) {
+    std::from_chars(text->data() + blank + 1, text->data() + text->size(), pages);
+  }
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::optional<std::uint64_t> number_in(const TargetRoot& root, std::string_view path) {
+  const auto text = root.read(path, 64);
+  std::uint64_t value = 0;
+  if (!text ||
+      std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) {
+    return std::nullopt; // absent, or "max"
+  }
+  return value;
+}
+
+// What is left of the memory limit of the JVM's container, whose file system shows its cgroup.
+std::optional<std::uint64_t> memory_left(const TargetRoot& root) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> kFiles = {
+      {{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+       {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes"}}};
+  for (const auto& [limit_file, used_file] : kFiles) {
+    const auto limit = number_in(root, limit_file);
+    const auto used = number_in(root, used_file);
+    if (limit && used) {
+      return *limit > *used ? *limit - *used : 0;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  return std::to_string((bytes >> 20U) + 1) + " MiB";
+}
+
+// Empty if a dump of `bytes` may be written there, else why not.
+std::string room_problem(const TargetRoot& root, int directory, std::uint64_t bytes) {
+  struct statfs system {};
+  if (::fstatfs(directory, &system) != 0) {
+    return std::strerror(errno);
+  }
+  const std::uint64_t room =
+      static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
+  if (system.f_blocks != 0 && room < bytes) { // a tmpfs without a size says 0
+    return "it has " + mebibytes(room) + " free";
+  }
+  const auto memory = system.f_type == TMPFS_MAGIC ? memory_left(root) : std::nullopt;
+  if (memory && *memory < bytes) {
+    return "it lies in memory, of which the container has " + mebibytes(*memory) + " left";
+  }
+  const std::string held = container::descriptor_path(directory);
+  if (::faccessat(AT_FDCWD, held.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    return std::string("it cannot be written (") + std::strerror(errno) + ")";
+  }
+  return {};
+}
+
+struct Place {
+  UniqueFd directory;
+  std::string path;
+};
+
+base::Result<Place> choose_place(const Target& target, const TargetRoot& root) {
+  const std::uint64_t bytes = resident_bytes(target) * kRoomFactor;
+  std::string problems;
+  for (const char* path : kPlaces) {
+    auto handed = container::as_identity(
+        target.identity(), Deadline::after(kStepTime), [&]() -> base::Result<Handed> {
+          JPROF_TRY_ASSIGN(UniqueFd directory, root.open_directory(path));
+          std::string problem = room_problem(root, directory.get(), bytes);
+          return Handed{std::move(directory), std::move(problem)};
+        });
+    if (handed && handed->text.empty()) {
+      return Place{std::move(handed->fd), path};
+    }
+    problems += (problems.empty() ? "" : "; ") + std::string(path) + ": " +
+                (handed ? handed->text : handed.error().message);
+  }
+  return base::make_failure(ErrorCode::kLimit,
+                            "no place in the JVM's container for a heap dump, which may need " +
+                                mebibytes(bytes) + ": " + problems,
+                            "mount a larger emptyDir at /tmp of the JVM's container");
+}
+
+// The file of the dump, and its removal on every way out.
+class DumpFile {
+ public:
+  DumpFile(const Target& target, Place place, std::string name)
+      : target_(target), place_(std::move(place)), name_(std::move(name)) {}
+  DumpFile(const DumpFile&) = delete;
+  DumpFile& operator=(const DumpFile&) = delete;
+  ~DumpFile() {
+    if (!taken_) {
+      static_cast<void>(as_target([this] { return remove(); }));
+    }
+  }
+
+  std::string path() const { return place_.path + "/" + name_; }
+
+  base::Result<HeapDump> take() {
+    JPROF_TRY_ASSIGN(Handed handed, as_target([this]() -> base::Result<Handed> {
+                       JPROF_TRY_ASSIGN(UniqueFd file, open());
+                       JPROF_TRY(remove());
+                       return Handed{std::move(file), {}};
+                     }));
+    taken_ = true;
+    struct stat entry {};
+    if (::fstat(handed.fd.get(), &entry) != 0) {
+      return base::errno_failure(errno, "cannot look at the heap dump");
+    }
+    return HeapDump{std::move(handed.fd), static_cast<std::uint64_t>(entry.st_size)};
+  }
+
+ private:
+  template <typename Work>
+  base::Result<Handed> as_target(const Work& work) const {
+    return container::as_identity(target_.identity(), Deadline::after(kStepTime), work);
+  }
+
+  // What the JVM wrote, and nothing that somebody put in its place.
+  base::Result<UniqueFd> open() const {
+    UniqueFd file(::openat(place_.directory.get(), name_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!file) {
+      return base::errno_failure(errno, "the heap dump is not at " + path());
+    }
+    struct stat entry {};
+    if (::fstat(file.get(), &entry) != 0 || !S_ISREG(entry.st_mode) || entry.st_nlink != 1 ||
+        entry.st_uid != target_.status.effective_uid) {
+      return base::make_failure(ErrorCode::kInvalidData,
+                                "what is at " + path() + " is not the JVM's heap dump");
+    }
+    return container::reopen(file.get(), O_RDONLY);
+  }
+
+  base::Result<Handed> remove() const {
+    if (::unlinkat(place_.directory.get(), name_.c_str(), 0) != 0 && errno != ENOENT) {
+      return base::errno_failure(errno, "cannot remove " + path());
+    }
+    return Handed{};
+  }
+
+  const Target& target_;
+  Place place_;
+  std::string name_;
+  bool taken_ = false;
+};
+
+} // namespace
+
+base::Result<HeapDump> take_heap_dump(const Target& target, const HeapDumpOptions& options,
+                                      Deadline deadline) {
+  std::vector<std::string> arguments = {"/"};
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  JPROF_TRY_ASSIGN(Diagnostic diagnostic, make_diagnostic("dumpheap", arguments));
+  JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
+  JPROF_TRY_ASSIGN(Place place, choose_place(target, root));
+  JPROF_TRY_ASSIGN(const std::string random, base::random_base32(24));
+  DumpFile file(target, std::move(place), ".jprof-heap-" + random + ".hprof");
+  diagnostic.command.arguments[0] = file.path();
+  AttachLimits limits;
+  limits.stopped = options.stopped;
+  JPROF_TRY_ASSIGN(const AttachReply reply,
+                   run_command(target, diagnostic.command, deadline, limits));
+  JPROF_TRY(judge(diagnostic, reply));
+  JPROF_TRY_ASSIGN(HeapDump dump, file.take());
+  if (dump.bytes > options.most_bytes) {
+    return base::make_failure(ErrorCode::kLimit,
+                              "the heap dump has " + mebibytes(dump.bytes) + ", allowed are " +
+                                  mebibytes(options.most_bytes) + "; it was removed",
+                              "raise limits.dumpBytes of the sidecar, or take inspectheap");
+  }
+  return dump;
+}
+
+} // namespace jprof::jvm

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/control/frame.h"
+#include "lib/control/request.h"
+#include "sidecar/serve/serve_context.h"
+
+#include <string>
+#include <sys/types.h>
+
+namespace jprof::serve {
+
+// One command for a JVM in a process of its own: it alone reads what the JVM answers. Its answer is
+// a file that it hands over. One thread.
+class AttachProcess {
+ public:
+  struct Answer {
+    control::Frame frame; // kResult or kError
+    base::UniqueFd file;  // of kResult: what its one file holds
+  };
+
+  // Forks. REQUIRES: this process has one thread.
+  static base::Result<AttachProcess> start(const ServeContext& context,
+                                           const control::AttachRequest& request);
+
+  // Readable when there is an answer, or will be none.
+  int fd() const { return channel_.get(); }
+  // Waits for the process's end; kInternal if it died without an answer.
+  base::Result<Answer> finish();
+  // No longer wait for the JVM: an answer comes soon (kInterrupted).
+  void stop() const;
+
+ private:
+  AttachProcess(pid_t pid, base::UniqueFd channel) : pid_(pid), channel_(std::move(channel)) {}
+  pid_t pid_;
+  base::UniqueFd channel_;
+};
+
+// The other end: one packet with the frame and, if `file` is not -1, that descriptor.
+void send_answer(int channel, control::FrameType type, const std::string& payload, int file);
+
+} // namespace jprof::serve
