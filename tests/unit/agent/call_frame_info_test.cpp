@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <execinfo.h>
 #include <memory>
 #include <ucontext.h>
+#include <unwind.h>
 #include <vector>
 
 namespace jprof::agent::sampling {
@@ -44,11 +44,16 @@ __attribute__((noinline)) int capture(const void*, const void*) {
   if (!g_stacks.ours.empty()) {
     return 0;
   }
-  void* addresses[64];
-  const int count = backtrace(addresses, 64);
-  for (int i = 1; i < count; ++i) { // without this function itself
-    g_stacks.libgcc.push_back(reinterpret_cast<std::uint64_t>(addresses[i]));
-  }
+  // Not backtrace(): a sanitizer's interceptor would be one frame more.
+  _Unwind_Backtrace(
+      [](_Unwind_Context* frame, void*) {
+        if (const std::uint64_t pc = _Unwind_GetIP(frame); pc != 0) { // 0: what follows _start
+          g_stacks.libgcc.push_back(pc);
+        }
+        return _URC_NO_REASON;
+      },
+      nullptr);
+  g_stacks.libgcc.erase(g_stacks.libgcc.begin()); // without this function itself
   ucontext_t context;
   getcontext(&context);
   arch::Registers registers = arch::read_registers(&context);
@@ -70,7 +75,6 @@ TEST(CallFrameInfo, UnwindsAsTheExceptionUnwinderDoes) {
   qsort(numbers, 2, sizeof(int), capture); // through the frames of libc
 
   ASSERT_GE(g_stacks.ours.size(), 6U);
-  ASSERT_EQ(g_stacks.ours.size(), g_stacks.libgcc.size());
   EXPECT_EQ(g_stacks.ours, g_stacks.libgcc);
 }
 
