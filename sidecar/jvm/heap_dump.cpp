@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <optional>
@@ -123,28 +124,54 @@ base::Result<Place> choose_place(const Target& target, const TargetRoot& root) {
                             "mount a larger emptyDir at /tmp of the JVM's container");
 }
 
-// The file of the dump, and its removal on every way out.
-class DumpFile {
+void empty_directory(int directory) {
+  DIR* listing = ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (listing == nullptr) {
+    return;
+  }
+  while (const dirent* entry = ::readdir(listing)) {
+    ::unlinkat(directory, entry->d_name, 0); // "." and ".." refuse
+  }
+  ::closedir(listing);
+}
+
+// The dump's own directory in the target, and its removal on every way out. A JVM that comes to
+// our request only after we gave up finds no directory, and writes nothing.
+class DumpPlace {
  public:
-  DumpFile(const Target& target, Place place, std::string name)
-      : target_(target), place_(std::move(place)), name_(std::move(name)) {}
-  DumpFile(const DumpFile&) = delete;
-  DumpFile& operator=(const DumpFile&) = delete;
-  ~DumpFile() {
-    if (!taken_) {
+  static base::Result<DumpPlace> create(const Target& target, Place place) {
+    JPROF_TRY_ASSIGN(const std::string random, base::random_base32(24));
+    DumpPlace out(target, std::move(place), ".jprof-heap-" + random);
+    JPROF_TRY_ASSIGN(Handed handed, out.as_target([&out]() -> base::Result<Handed> {
+      const int parent = out.place_.directory.get();
+      if (::mkdirat(parent, out.name_.c_str(), 0700) != 0) {
+        return base::errno_failure(errno, "cannot make " + out.place_.path + "/" + out.name_);
+      }
+      UniqueFd made(
+          ::openat(parent, out.name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!made) {
+        return base::errno_failure(errno, "cannot open " + out.place_.path + "/" + out.name_);
+      }
+      return Handed{std::move(made), {}};
+    }));
+    out.directory_ = std::move(handed.fd);
+    return out;
+  }
+  DumpPlace(DumpPlace&&) = default;
+  DumpPlace& operator=(DumpPlace&&) = delete;
+  ~DumpPlace() {
+    if (directory_) {
       static_cast<void>(as_target([this] { return remove(); }));
     }
   }
 
-  std::string path() const { return place_.path + "/" + name_; }
+  std::string path() const { return place_.path + "/" + name_ + "/" + kFileName; }
 
-  base::Result<HeapDump> take() {
+  base::Result<HeapDump> take() const {
     JPROF_TRY_ASSIGN(Handed handed, as_target([this]() -> base::Result<Handed> {
                        JPROF_TRY_ASSIGN(UniqueFd file, open());
-                       JPROF_TRY(remove());
                        return Handed{std::move(file), {}};
                      }));
-    taken_ = true;
     struct stat entry {};
     if (::fstat(handed.fd.get(), &entry) != 0) {
       return base::errno_failure(errno, "cannot look at the heap dump");
@@ -153,37 +180,47 @@ class DumpFile {
   }
 
  private:
+  static constexpr char kFileName[] = "heap.hprof";
+
+  DumpPlace(const Target& target, Place place, std::string name)
+      : target_(&target), place_(std::move(place)), name_(std::move(name)) {}
+
   template <typename Work>
   base::Result<Handed> as_target(const Work& work) const {
-    return container::as_identity(target_.identity(), Deadline::after(kStepTime), work);
+    return container::as_identity(target_->identity(), Deadline::after(kStepTime), work);
   }
 
   // What the JVM wrote, and nothing that somebody put in its place.
   base::Result<UniqueFd> open() const {
-    UniqueFd file(::openat(place_.directory.get(), name_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    const UniqueFd file(::openat(directory_.get(), kFileName, O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!file) {
       return base::errno_failure(errno, "the heap dump is not at " + path());
     }
     struct stat entry {};
     if (::fstat(file.get(), &entry) != 0 || !S_ISREG(entry.st_mode) || entry.st_nlink != 1 ||
-        entry.st_uid != target_.status.effective_uid) {
+        entry.st_uid != target_->status.effective_uid) {
       return base::make_failure(ErrorCode::kInvalidData,
                                 "what is at " + path() + " is not the JVM's heap dump");
     }
     return container::reopen(file.get(), O_RDONLY);
   }
 
+  // Again while the JVM still makes files (JDK 22 and later write several, then join them).
   base::Result<Handed> remove() const {
-    if (::unlinkat(place_.directory.get(), name_.c_str(), 0) != 0 && errno != ENOENT) {
-      return base::errno_failure(errno, "cannot remove " + path());
+    constexpr int kTries = 20;
+    for (int i = 0; i < kTries; ++i) {
+      empty_directory(directory_.get());
+      if (::unlinkat(place_.directory.get(), name_.c_str(), AT_REMOVEDIR) == 0) {
+        return Handed{};
+      }
     }
-    return Handed{};
+    return base::errno_failure(errno, "cannot remove " + place_.path + "/" + name_);
   }
 
-  const Target& target_;
+  const Target* target_; // outlives us: both live in take_heap_dump
   Place place_;
   std::string name_;
-  bool taken_ = false;
+  UniqueFd directory_;
 };
 
 } // namespace
@@ -195,15 +232,14 @@ base::Result<HeapDump> take_heap_dump(const Target& target, const HeapDumpOption
   JPROF_TRY_ASSIGN(Diagnostic diagnostic, make_diagnostic("dumpheap", arguments));
   JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
   JPROF_TRY_ASSIGN(Place place, choose_place(target, root));
-  JPROF_TRY_ASSIGN(const std::string random, base::random_base32(24));
-  DumpFile file(target, std::move(place), ".jprof-heap-" + random + ".hprof");
-  diagnostic.command.arguments[0] = file.path();
+  JPROF_TRY_ASSIGN(const DumpPlace dump_place, DumpPlace::create(target, std::move(place)));
+  diagnostic.command.arguments[0] = dump_place.path();
   AttachLimits limits;
   limits.stopped = options.stopped;
   JPROF_TRY_ASSIGN(const AttachReply reply,
                    run_command(target, diagnostic.command, deadline, limits));
   JPROF_TRY(judge(diagnostic, reply));
-  JPROF_TRY_ASSIGN(HeapDump dump, file.take());
+  JPROF_TRY_ASSIGN(HeapDump dump, dump_place.take());
   if (dump.bytes > options.most_bytes) {
     return base::make_failure(ErrorCode::kLimit,
                               "the heap dump has " + mebibytes(dump.bytes) + ", allowed are " +
