@@ -38,7 +38,7 @@ bool take_count(std::string_view& text, double& value) {
   if (error != std::errc{} || end != number.data() + number.size() || value > kMaxCount) {
     return false;
   }
-  text = text.substr(0, text.find_last_not_of(kSpace, at - 1) + 1);
+  text = text.substr(0, at - 1); // one blank; more of them belong to the name
   return true;
 }
 
@@ -87,7 +87,8 @@ class CollapsedIntake {
     ++used_;
     rounded_ += folded.value != std::floor(folded.value);
     stack_.clear();
-    for (std::size_t from = 0; from <= folded.stack.size();) {
+    // The empty stack is a stack: its samples count.
+    for (std::size_t from = 0; from <= folded.stack.size() && !folded.stack.empty();) {
       const std::size_t end = std::min(folded.stack.find(';', from), folded.stack.size());
       stack_.push_back(frame(folded.stack.substr(from, end - from)));
       from = end + 1;
@@ -145,12 +146,12 @@ class CollapsedIntake {
 bool parse_folded_line(std::string_view line, CountColumns columns, FoldedLine& out) {
   line = line.substr(0, line.find_last_not_of(kSpace) + 1);
   out = {};
-  if (!take_count(line, out.value) || line.empty()) {
+  if (!take_count(line, out.value)) {
     return false;
   }
   double first = 0;
   std::string_view rest = line;
-  if (columns == CountColumns::kUpToTwo && take_count(rest, first) && !rest.empty()) {
+  if (columns == CountColumns::kUpToTwo && take_count(rest, first)) {
     out.base = first;
     out.has_base = true;
     line = rest;

@@ -40,6 +40,24 @@ std::string reversed(std::string_view stack) {
   return out;
 }
 
+// "a;b;--;c;d" becomes "a;b;--;c_[w];d_[w]", and a stack without wakers ends in "--", as there.
+std::string with_wakers_marked(std::string_view stack) {
+  constexpr std::string_view kSeparator = ";--;";
+  std::size_t end = stack.find(kSeparator);
+  std::string out(stack.substr(0, end));
+  out += kSeparator;
+  for (bool first = true; end != std::string_view::npos; first = false) {
+    stack.remove_prefix(end + kSeparator.size());
+    end = stack.find(kSeparator);
+    out += first ? "" : kSeparator;
+    for (const char c : stack.substr(0, end)) {
+      out += c == ';' ? "_[w];" : std::string(1, c);
+    }
+    out += "_[w]";
+  }
+  return out;
+}
+
 // flamegraph.pl keeps ends in text, with 15 digits: sums of decimals then round as there.
 double in_fifteen_digits(double value) {
   char text[40];
@@ -50,9 +68,13 @@ double in_fifteen_digits(double value) {
 // Keeps the boxes of the open path; a box is done when a line comes that does not share it.
 class BoxStacker {
  public:
-  explicit BoxStacker(FlameLayout& layout) : layout_(layout) { open_.push_back({}); }
+  explicit BoxStacker(FlameLayout& layout) : layout_(layout) {}
 
-  void add(const std::vector<std::string_view>& frames, double time, double delta) {
+  void add(const std::vector<std::string_view>& frames, double time, const FoldedLine& line) {
+    const bool first = open_.empty();
+    if (first) {
+      open_.push_back({.name = {}, .begin = time, .has_delta = line.has_base});
+    }
     std::size_t same = 0;
     while (same < frames.size() && same + 1 < open_.size() &&
            open_[same + 1].name == frames[same]) {
@@ -62,12 +84,13 @@ class BoxStacker {
     for (std::size_t i = same; i < frames.size(); ++i) {
       open_.push_back({.name = std::string(frames[i]),
                        .depth = static_cast<std::uint32_t>(i + 1),
-                       .begin = time});
+                       .begin = time,
+                       .has_delta = line.has_base});
     }
     // A difference counts where the stack ends, but, as in flamegraph.pl, only in boxes that this
     // line opened.
-    if (same < frames.size()) {
-      open_.back().delta += delta;
+    if ((first || same < frames.size()) && line.has_base) {
+      open_.back().delta += line.value - line.base;
     }
   }
 
@@ -107,26 +130,24 @@ std::vector<Line> read_lines(std::string_view text, StackOrder stacks, FlameLayo
 
 } // namespace
 
-FlameLayout lay_out_folded(std::string_view text, FrameOrder frames, StackOrder stacks) {
+FlameLayout lay_out_folded(std::string_view text, FrameOrder frames, StackOrder stacks,
+                           StackForm form) {
   FlameLayout layout;
   std::vector<Line> lines = read_lines(text, stacks, layout);
   if (frames == FrameOrder::kMerged) {
     std::ranges::stable_sort(lines, {}, &Line::text);
-  } else {
-    std::ranges::reverse(lines);
   }
   BoxStacker stacker(layout);
   double time = 0;
   for (const Line& line : lines) {
     FoldedLine parsed;
     parse_folded_line(line.text, CountColumns::kUpToTwo, parsed);
-    std::string stack(parsed.stack);
-    std::ranges::replace(stack, '<', '(');
-    std::ranges::replace(stack, '>', ')');
-    const double delta = parsed.has_base ? parsed.value - parsed.base : 0;
-    layout.differential = layout.differential || parsed.has_base;
-    layout.largest_delta = std::max(layout.largest_delta, std::abs(delta));
-    stacker.add(split_frames(stack), time, delta);
+    const std::string stack =
+        form == StackForm::kChain ? with_wakers_marked(parsed.stack) : std::string(parsed.stack);
+    if (parsed.has_base) {
+      layout.largest_delta = std::max(layout.largest_delta, std::abs(parsed.value - parsed.base));
+    }
+    stacker.add(split_frames(stack), time, parsed);
     time += parsed.value;
   }
   stacker.finish(time);

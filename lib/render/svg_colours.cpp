@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/render/svg_colours.h"
 
+#include "lib/base/utf8.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace jprof::render {
 namespace {
@@ -17,7 +20,7 @@ struct Ramp {
 };
 
 // Red, green, blue at 0 and what is added towards 1: the look of each palette of flamegraph.pl.
-constexpr std::array<Ramp, 12> kRamps{{
+constexpr std::array<Ramp, 10> kRamps{{
     {"hot", {205, 0, 0}, {50, 230, 55}},
     {"mem", {0, 190, 0}, {0, 50, 210}},
     {"io", {80, 80, 190}, {60, 60, 55}},
@@ -28,15 +31,18 @@ constexpr std::array<Ramp, 12> kRamps{{
     {"purple", {190, 80, 190}, {65, 60, 65}},
     {"aqua", {50, 165, 165}, {60, 55, 55}},
     {"orange", {190, 90, 0}, {65, 65, 0}},
-    {"grey", {160, 160, 160}, {30, 30, 30}},
-    {"wakeup", {50, 165, 165}, {60, 55, 55}},
 }};
 
-constexpr std::string_view kByName[] = {"java", "js", "perl", "chain"};
+// These pick a ramp for each name.
+constexpr std::string_view kByName[] = {"java", "js", "perl", "chain", "wakeup"};
 
 const Ramp* ramp_of(std::string_view palette) {
   const auto found = std::ranges::find(kRamps, palette, &Ramp::name);
   return found == kRamps.end() ? nullptr : &*found;
+}
+
+bool has(std::string_view name, std::string_view part) {
+  return name.find(part) != std::string_view::npos;
 }
 
 bool starts_like_java(std::string_view name) {
@@ -50,50 +56,99 @@ bool starts_like_java(std::string_view name) {
   return false;
 }
 
-// The annotated palettes pick a ramp by the name's suffix or form.
-std::string_view ramp_by_name(std::string_view palette, std::string_view name) {
-  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (palette == "chain") {
-    return name.ends_with("_[w]") ? "aqua" : "blue";
-  }
-  if (name.ends_with("_[k]")) {
-    return "orange";
-  }
-  if (palette == "perl") {
-    return has("Perl") || has(".pl") ? "green" : has("::") ? "yellow" : "red";
-  }
-  if (name.ends_with("_[j]")) {
-    return palette == "js" && !has("/") ? "aqua" : "green";
-  }
+// _[0] and _[1], interpreted and C1, are ours: flamegraph.pl does not know them.
+std::string_view java_ramp(std::string_view name) {
   if (name.ends_with("_[i]")) {
     return "aqua";
   }
+  for (const std::string_view suffix : {"_[j]", "_[0]", "_[1]"}) {
+    if (name.ends_with(suffix)) {
+      return "green";
+    }
+  }
+  if (starts_like_java(name) || has(name, ":::")) {
+    return "green";
+  }
+  return has(name, "::") ? "yellow" : name.ends_with("_[k]") ? "orange" : "red";
+}
+
+std::string_view perl_ramp(std::string_view name) {
+  if (has(name, "::")) {
+    return "yellow";
+  }
+  return has(name, "Perl") || has(name, ".pl") ? "green"
+         : name.ends_with("_[k]")              ? "orange"
+                                               : "red";
+}
+
+std::string_view js_ramp(std::string_view name) {
+  if (name.ends_with("_[j]")) {
+    return has(name, "/") ? "green" : "aqua";
+  }
+  if (has(name, "::")) {
+    return "yellow";
+  }
+  const std::size_t slash = name.find('/');
+  if (name == " " || (slash != std::string_view::npos && has(name.substr(slash), ".js"))) {
+    return "green";
+  }
+  return has(name, ":") ? "aqua" : has(name, "_[k]") ? "orange" : "red";
+}
+
+std::string_view ramp_by_name(std::string_view palette, std::string_view name) {
+  if (palette == "java") {
+    return java_ramp(name);
+  }
+  if (palette == "perl") {
+    return perl_ramp(name);
+  }
   if (palette == "js") {
-    return has("::") ? "yellow" : has(":") ? "aqua" : "red";
+    return js_ramp(name);
   }
-  return starts_like_java(name) || has(":::") ? "green" : has("::") ? "yellow" : "red";
+  return palette == "chain" && !has(name, "_[w]") ? "blue" : "aqua";
 }
 
-// 0..1 from a text, evenly spread.
-double spread(std::string_view text, std::uint64_t seed) {
-  std::uint64_t h = 0xcbf29ce484222325U ^ seed; // FNV-1a
-  for (const char c : text) {
-    h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return static_cast<double>((h ^ (h >> 29)) >> 11 & 0xfffff) / double{0xfffff};
+// 0..1, what Perl's rand(1) gives first after srand(seed): drand48 of POSIX, whose state starts as
+// the seed above 0x330e.
+double first_random(std::uint32_t seed) {
+  std::uint64_t state = (std::uint64_t{seed} << 16) + 0x330e;
+  state = (state * 0x5deece66d + 0xb) & ((std::uint64_t{1} << 48) - 1);
+  return std::ldexp(static_cast<double>(state), -48);
 }
 
-// 0..1 mostly by the first letters: names that begin alike look alike.
-double spread_of_start(std::string_view name) {
-  double value = 0;
-  double whole = 0;
+std::vector<std::uint32_t> letters_of(std::string_view name) {
+  std::vector<std::uint32_t> letters;
+  for (std::size_t at = 0; at < name.size();) {
+    const base::Utf8Char letter = base::decode_utf8(name.substr(at));
+    letters.push_back(static_cast<std::uint32_t>(letter.value));
+    at += letter.length;
+  }
+  return letters;
+}
+
+double by_sum(const std::vector<std::uint32_t>& letters, std::uint32_t seed) {
+  for (const std::uint32_t letter : letters) {
+    seed += letter;
+  }
+  return first_random(seed);
+}
+
+// 0..1 by the first three letters, the first most: names that begin alike look alike. A module's
+// name before a back-quote counts by its second letter on, as there.
+double by_start(const std::vector<std::uint32_t>& letters) {
+  const auto tick =
+      letters.empty() ? letters.end() : std::find(letters.begin() + 1, letters.end(), '`');
+  std::size_t from =
+      tick == letters.end() ? 0 : static_cast<std::size_t>(tick - letters.begin()) + 1;
+  double vector = 0;
+  double most = 1;
   double weight = 1;
-  for (const char c : name.substr(0, 3)) {
-    value += weight * (static_cast<unsigned char>(c) % 10) / 9;
-    whole += weight;
+  for (std::uint32_t modulus = 10; modulus <= 12 && from < letters.size(); ++modulus, ++from) {
+    vector += (letters[from] % modulus) / (modulus - 1.0) * weight;
+    most += weight;
     weight *= 0.7;
   }
-  return whole > 0 ? value / whole : 0;
+  return 1 - vector / most;
 }
 
 int channel(int from, int span, double v) {
@@ -118,8 +173,11 @@ bool is_palette(std::string_view palette) {
 
 std::string palette_colour(std::string_view palette, std::string_view name, ColourSource source,
                            unsigned place) {
-  if (name == "--" || name == "-") {
-    return "rgb(160,160,160)"; // a separator between stacks that were joined
+  if (name == "--") {
+    return "rgb(160,160,160)"; // separators between stacks that were joined
+  }
+  if (name == "-") {
+    return "rgb(200,200,200)";
   }
   const Ramp* ramp = ramp_of(palette);
   if (ramp == nullptr && is_palette(palette)) {
@@ -128,14 +186,24 @@ std::string palette_colour(std::string_view palette, std::string_view name, Colo
   if (ramp == nullptr) {
     return {};
   }
-  const std::uint64_t seed = source == ColourSource::kPlace ? place + 1 : 0;
-  const double a = source == ColourSource::kNameStart ? spread_of_start(name) : spread(name, seed);
-  const double b = spread(name, seed + 77);
-  // Only the hot palette mixes its channels freely; the others are shades of one colour.
-  const bool mixed = palette == "hot" || palette == "mem";
-  return rgb(channel(ramp->from[0], ramp->span[0], mixed ? b : a),
-             channel(ramp->from[1], ramp->span[1], a),
-             channel(ramp->from[2], ramp->span[2], mixed ? b : a));
+  std::vector<std::uint32_t> letters = letters_of(name);
+  double a = 0;
+  double b = 0;
+  if (source == ColourSource::kNameStart) {
+    a = by_start(letters);
+    std::ranges::reverse(letters);
+    b = by_start(letters);
+  } else {
+    const std::uint32_t seed = source == ColourSource::kPlace ? place * 2654435761U : 0;
+    a = by_sum(letters, seed);
+    b = source == ColourSource::kPlace ? by_sum(letters, seed ^ 0x9e3779b9U) : a;
+  }
+  // Three palettes mix two values; the others are shades of one colour.
+  const bool hot = palette == "hot";
+  const bool mem = palette == "mem";
+  return rgb(channel(ramp->from[0], ramp->span[0], hot ? b : a),
+             channel(ramp->from[1], ramp->span[1], mem ? b : a),
+             channel(ramp->from[2], ramp->span[2], hot || palette == "io" ? b : a));
 }
 
 std::string delta_colour(double delta, double largest) {
@@ -144,7 +212,7 @@ std::string delta_colour(double delta, double largest) {
   if (delta > 0) {
     return rgb(255, faded, faded);
   }
-  return delta < 0 ? rgb(faded, faded, 255) : rgb(250, 250, 250);
+  return delta < 0 ? rgb(faded, faded, 255) : rgb(255, 255, 255);
 }
 
 Gradient background_gradient(std::string_view theme, std::string_view palette) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace jprof::render {
 namespace {
@@ -89,10 +90,15 @@ std::string fitted(std::string_view name, std::size_t letters) {
   return count <= letters ? std::string(name) : std::string(name.substr(0, cut)) + "..";
 }
 
+// As a picture's file has it, so that places and widths agree to the last digit.
+double tenths(double value) {
+  return std::strtod(fixed(value, 1).c_str(), nullptr);
+}
+
 class Picture {
  public:
-  Picture(FlameLayout layout, const SvgOptions& options)
-      : layout_(std::move(layout)), options_(options),
+  Picture(FlameLayout layout, const SvgOptions& options, ColourMap* palette)
+      : layout_(std::move(layout)), options_(options), palette_(palette),
         total_(options.total >= layout_.total ? options.total : layout_.total),
         per_count_((options.width - 2 * kSidePad) / total_) {
     prune();
@@ -124,6 +130,7 @@ class Picture {
 
   void head() {
     const std::string title = !options_.title.empty() ? options_.title
+                              : options_.flamechart   ? "Flame Chart"
                               : options_.inverted     ? "Icicle Graph"
                                                       : "Flame Graph";
     const auto [above, below] = background_gradient(options_.background, options_.colors);
@@ -174,17 +181,22 @@ class Picture {
   }
 
   std::string fill_of(const FlameBox& box, unsigned place) const {
-    if (box.depth == 0) {
-      return "rgb(220,220,220)";
-    }
-    if (layout_.differential) {
+    if (box.has_delta && box.name != "--" && box.name != "-") {
       return delta_colour(options_.negate ? 0 - box.delta : box.delta, layout_.largest_delta);
     }
-    return palette_colour(options_.colors, box.name,
-                          options_.random ? ColourSource::kPlace
-                          : options_.hash ? ColourSource::kNameStart
-                                          : ColourSource::kName,
-                          place);
+    const auto of_name = [&] {
+      return palette_colour(options_.colors, box.name,
+                            options_.hash     ? ColourSource::kNameStart
+                            : options_.random ? ColourSource::kPlace
+                                              : ColourSource::kName,
+                            place);
+    };
+    if (palette_ == nullptr || box.name == "--" || box.name == "-") {
+      return of_name();
+    }
+    const auto known = palette_->find(box.name);
+    return known != palette_->end() ? known->second
+                                    : palette_->emplace(box.name, of_name()).first->second;
   }
 
   std::string title_of(const FlameBox& box, double end) const {
@@ -197,11 +209,23 @@ class Picture {
     const double whole = total_ * options_.factor;
     std::string title = xml(without_annotation(box.name)) + " (" + amount + ", " +
                         fixed(100 * count / whole, 2) + "%";
-    if (layout_.differential) {
+    if (box.has_delta) {
       const double delta = options_.negate ? 0 - box.delta : box.delta;
       title += std::string("; ") + (delta > 0 ? "+" : "") + fixed(100 * delta / whole, 2) + "%";
     }
     return title + ")";
+  }
+
+  void open_box(const FrameAttributes* extra) {
+    if (extra == nullptr) {
+      out_ += "<g class=\"box\">";
+      return;
+    }
+    if (!extra->href.empty()) {
+      out_ += "<a href=\"" + xml(extra->href) + "\" target=\"" + xml(extra->target) + "\">";
+    }
+    out_ += "<g class=\"box" + (extra->css_class.empty() ? "" : " " + xml(extra->css_class)) + "\"";
+    out_ += extra->id.empty() ? ">" : " id=\"" + xml(extra->id) + "\">";
   }
 
   void draw_box(const FlameBox& box, unsigned place) {
@@ -212,9 +236,14 @@ class Picture {
     const double y = options_.inverted
                          ? top_ + row
                          : height_ - bottom_ - row - options_.frame_height + kFramePad;
-    out_ += "<g class=\"box\"><title>" + title_of(box, end) + "</title><rect x=\"" + fixed(x1, 1) +
-            "\" y=\"" + fixed(y, 1) + "\" width=\"" +
-            fixed(std::round(x2 * 10) / 10 - std::round(x1 * 10) / 10, 1) + "\" height=\"" +
+    const auto attributes = options_.attributes.find(box.name);
+    const FrameAttributes* extra =
+        attributes == options_.attributes.end() ? nullptr : &attributes->second;
+    open_box(extra);
+    out_ += "<title>" +
+            (extra != nullptr && !extra->title.empty() ? xml(extra->title) : title_of(box, end)) +
+            "</title><rect x=\"" + fixed(x1, 1) + "\" y=\"" + fixed(y, 1) + "\" width=\"" +
+            fixed(tenths(x2) - tenths(x1), 1) + "\" height=\"" +
             fixed(options_.frame_height - kFramePad, 1) + "\" fill=\"" + fill_of(box, place) +
             "\" rx=\"2\"/>";
     const auto letters =
@@ -224,11 +253,12 @@ class Picture {
     if (letters >= 3 && box.depth > 0) {
       out_ += xml(fitted(without_annotation(box.name), letters));
     }
-    out_ += "</text></g>\n";
+    out_ += extra != nullptr && !extra->href.empty() ? "</text></g></a>\n" : "</text></g>\n";
   }
 
   FlameLayout layout_;
   const SvgOptions& options_;
+  ColourMap* palette_;
   double total_;
   double per_count_;
   std::uint32_t depth_ = 0;
@@ -237,6 +267,13 @@ class Picture {
   double height_ = 0;
   std::string out_;
 };
+
+bool is_harmless_link(std::string_view href) {
+  const std::size_t colon = href.find(':');
+  const std::size_t path = href.find_first_of("/?#");
+  return colon == std::string_view::npos || path < colon || href.starts_with("https:") ||
+         href.starts_with("http:");
+}
 
 base::Status check(const SvgOptions& options) {
   const auto refuse = [](const std::string& what) {
@@ -252,6 +289,11 @@ base::Status check(const SvgOptions& options) {
         options.font_width <= 5 && options.min_width >= 0 && options.factor > 0)) {
     return refuse("font size, font width, minimal width and factor must be above 0 and sensible");
   }
+  for (const auto& [name, attributes] : options.attributes) {
+    if (!is_harmless_link(attributes.href)) {
+      return refuse("the link of '" + base::printable(name) + "' is neither http nor https");
+    }
+  }
   if (!is_palette(options.colors)) {
     return base::make_failure(base::ErrorCode::kUsage, "no such colours: " + options.colors,
                               "Known are hot mem io wakeup chain java js perl red green blue aqua "
@@ -266,16 +308,18 @@ base::Status check(const SvgOptions& options) {
 
 } // namespace
 
-base::Result<std::string> write_svg(std::string_view folded, const SvgOptions& options) {
+base::Result<std::string> write_svg(std::string_view folded, const SvgOptions& options,
+                                    ColourMap* palette) {
   JPROF_TRY(check(options));
   FlameLayout layout =
       lay_out_folded(folded, options.flamechart ? FrameOrder::kInTime : FrameOrder::kMerged,
-                     options.reverse ? StackOrder::kReversed : StackOrder::kAsGiven);
+                     options.reverse ? StackOrder::kReversed : StackOrder::kAsGiven,
+                     options.colors == "chain" ? StackForm::kChain : StackForm::kPlain);
   if (!(layout.total > 0)) {
     return base::make_failure(base::ErrorCode::kInvalidData, "no stack with a count",
                               "Folded text has one stack and one count on each line.");
   }
-  return Picture(std::move(layout), options).draw();
+  return Picture(std::move(layout), options, palette).draw();
 }
 
 } // namespace jprof::render

@@ -4,14 +4,25 @@
 
 #include "lib/base/result.h"
 
+#include <map>
 #include <string>
 #include <string_view>
 
 namespace jprof::render {
 
+// What a frame's box has besides (flamegraph.pl --nameattr). `href` is a link of http, https or one
+// without a scheme: kUsage for others.
+struct FrameAttributes {
+  std::string title = {}; // instead of name and counts
+  std::string href = {};
+  std::string target = "_top";
+  std::string id = {};
+  std::string css_class = {};
+};
+
 // What `jprof flame` takes: the options of flamegraph.pl by their names, with its defaults.
 struct SvgOptions {
-  std::string title = {}; // empty: "Flame Graph", or "Icicle Graph" when inverted
+  std::string title = {}; // empty: "Flame Graph", "Icicle Graph" when inverted, "Flame Chart"
   std::string subtitle = {};
   std::string notes = {}; // a comment in the file
   std::string count_name = "samples";
@@ -33,11 +44,16 @@ struct SvgOptions {
   bool inverted = false;
   bool flamechart = false;
   bool negate = false;
+  std::map<std::string, FrameAttributes> attributes = {}; // by frame name
 };
 
+// Colours by name, "rgb(1,2,3)": what is in it is used, what is not is added.
+using ColourMap = std::map<std::string, std::string>;
+
 // Folded text as an interactive picture (zoom, search, tooltips; no script but our own, no names in
-// it): boxes and widths are those of flamegraph.pl. Text with two counts is drawn differentially.
-// kUsage for options that make no sense, kInvalidData if no line has a count.
-base::Result<std::string> write_svg(std::string_view folded, const SvgOptions& options = {});
+// it): boxes, widths and colours are those of flamegraph.pl. Text with two counts is drawn
+// differentially. kUsage for options that make no sense, kInvalidData if no line has a count.
+base::Result<std::string> write_svg(std::string_view folded, const SvgOptions& options = {},
+                                    ColourMap* palette = nullptr);
 
 } // namespace jprof::render

@@ -2,17 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/commands/flame.h"
 
+#include "lib/base/file.h"
 #include "lib/formats/format_reader.h"
 #include "lib/render/svg_writer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unistd.h>
 #include <utility>
 
 namespace jprof::sidecar {
 namespace {
+
+constexpr char kPaletteFile[] = "palette.map"; // in the working directory, as flamegraph.pl has it
+constexpr std::size_t kLargestTable = std::size_t{64} << 20;
 
 struct FlameCommand {
   std::string input = "-";
@@ -36,13 +43,105 @@ base::Status parse_min_width(std::string_view text, render::SvgOptions& options)
   return {};
 }
 
+base::Status bad_line(const std::string& file, std::size_t line, const std::string& what) {
+  return base::make_failure(base::ErrorCode::kInvalidData,
+                            file + ":" + std::to_string(line) + ": " + what);
+}
+
+// Calls visit(line, number) for each line that is not empty.
+template <typename Visit>
+base::Status each_line(const std::string& file, Visit visit) {
+  JPROF_TRY_ASSIGN(const std::string text, base::read_file(file, kLargestTable));
+  std::size_t number = 1;
+  for (std::size_t from = 0; from < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    if (end > from) {
+      JPROF_TRY(visit(std::string_view(text).substr(from, end - from), number));
+    }
+    from = end + 1;
+  }
+  return {};
+}
+
+// "name<TAB>key=value<TAB>...", a frame a line. Raw attributes (g_extra, a_extra) are refused: they
+// could hold a script.
+base::Status read_attributes(const std::string& file, render::SvgOptions& options) {
+  return each_line(file, [&](std::string_view line, std::size_t number) -> base::Status {
+    std::size_t tab = std::min(line.find('\t'), line.size());
+    render::FrameAttributes& attributes = options.attributes[std::string(line.substr(0, tab))];
+    while (tab < line.size()) {
+      line.remove_prefix(tab + 1);
+      tab = std::min(line.find('\t'), line.size());
+      const std::string_view pair = line.substr(0, tab);
+      const std::size_t equals = std::min(pair.find('='), pair.size());
+      const std::string_view key = pair.substr(0, equals);
+      std::string* const value = key == "title"    ? &attributes.title
+                                 : key == "href"   ? &attributes.href
+                                 : key == "target" ? &attributes.target
+                                 : key == "id"     ? &attributes.id
+                                 : key == "class"  ? &attributes.css_class
+                                                   : nullptr;
+      if (value == nullptr || equals == pair.size()) {
+        return bad_line(file, number, "known are title=, href=, target=, id= and class=");
+      }
+      *value = std::string(pair.substr(equals + 1));
+    }
+    return {};
+  });
+}
+
+bool is_colour(std::string_view text) {
+  int red = 0;
+  int green = 0;
+  int blue = 0;
+  int end = 0;
+  const std::string copy(text);
+  return std::sscanf(copy.c_str(), "rgb(%3d,%3d,%3d)%n", &red, &green, &blue, &end) == 3 &&
+         end == std::ssize(copy) && copy.find_first_of(" \t+-") == std::string::npos;
+}
+
+// "name->rgb(1,2,3)", a name a line.
+base::Status read_palette(render::ColourMap& palette) {
+  if (::access(kPaletteFile, F_OK) != 0) {
+    return {};
+  }
+  return each_line(kPaletteFile, [&](std::string_view line, std::size_t number) -> base::Status {
+    const std::size_t arrow = line.rfind("->");
+    if (arrow == std::string_view::npos || !is_colour(line.substr(arrow + 2))) {
+      return bad_line(kPaletteFile, number, "a line is NAME->rgb(R,G,B)");
+    }
+    palette.insert_or_assign(std::string(line.substr(0, arrow)),
+                             std::string(line.substr(arrow + 2)));
+    return {};
+  });
+}
+
+base::Status write_palette(const render::ColourMap& palette) {
+  std::string text;
+  for (const auto& [name, colour] : palette) {
+    text += name + "->" + colour + "\n";
+  }
+  return base::write_file_atomically(kPaletteFile, text, 0644);
+}
+
 base::Result<int> flame(FlameCommand& command) {
   JPROF_TRY(parse_min_width(command.min_width, command.options));
+  if (!command.name_attributes.empty()) {
+    JPROF_TRY(read_attributes(command.name_attributes, command.options));
+  }
+  render::ColourMap palette;
+  if (command.palette) {
+    JPROF_TRY(read_palette(palette));
+  }
   JPROF_TRY_ASSIGN(formats::Input input, formats::read_input(command.input));
   JPROF_TRY_ASSIGN(const std::string folded,
                    formats::folded_text(std::move(input), formats::KindSuffixes::kYes));
-  JPROF_TRY_ASSIGN(const std::string svg, render::write_svg(folded, command.options));
-  std::fwrite(svg.data(), 1, svg.size(), stdout);
+  JPROF_TRY_ASSIGN(const std::string svg, render::write_svg(folded, command.options,
+                                                            command.palette ? &palette : nullptr));
+  JPROF_TRY(base::write_all(STDOUT_FILENO, svg, "standard output"));
+  if (command.palette) {
+    JPROF_TRY(write_palette(palette));
+  }
   return 0;
 }
 
@@ -63,7 +162,9 @@ void add_look(CLI::App& app, FlameCommand& command) {
   app.add_flag("--hash", options.hash, "Names that begin alike get colours alike");
   app.add_flag("--random", options.random, "Colours by place instead of by name");
   app.add_flag("--cp", command.palette,
-               "Accepted: a name has the same colour in every picture anyway");
+               "Colours of names are kept in ./palette.map, for pictures to come");
+  app.add_option("--nameattr", command.name_attributes,
+                 "File of frames' attributes: NAME<TAB>title=...<TAB>href=..., a frame a line");
   app.add_option("--encoding", command.encoding, "Accepted: pictures are always UTF-8");
 }
 
