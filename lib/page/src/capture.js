@@ -3,7 +3,7 @@
 
 // One recorded capture: what the data block of a page holds, decoded and checked.
 import { DamagedData, Varints, crc32, decodeBase64, readVarints } from './bytes.js';
-import { CallTree } from './calltree.js';
+import { TreeReader } from './treereader.js';
 
 const MAGIC = 'jprof.pg';
 const HEADER_BYTES = 24;
@@ -104,6 +104,10 @@ class Split {
     this.at = 0;
   }
 
+  get length() {
+    return this.low.bytes.length;
+  }
+
   next() {
     return this.low.bytes[this.at++] + this.high.next() * 256;
   }
@@ -127,123 +131,12 @@ function readFrames(columns, count, nameCount) {
   return { count, name, kind };
 }
 
-// What each frame was seen to call, most frequent first: a node's frame is told by its place in the list of the
-// frame above. Lists change with each call as the writer's do (lib/page/tree_columns.cpp).
-const MAX_RISE = 32;
-
-class Callees {
-  constructor(columns, frameCount) {
-    this.ranks = new Varints(column(columns, 'TRNK'));
-    this.known = new Split(columns, 'TKLO', 'TKHI');
-    this.lists = Array.from({ length: frameCount + 1 }, () => []);
-    this.frameCount = frameCount;
-    this.met = 0;
-    this.counts = [];
-    this.callees = [];
-  }
-
-  below(caller) {
-    const list = this.lists[caller];
-    const rank = this.ranks.next();
-    if (rank >= 2) {
-      const { counts } = this;
-      const edge = list[rank - 2];
-      if (edge === undefined) throw new DamagedData('a node has no frame');
-      const count = ++counts[edge];
-      let place = rank - 2;
-      const highest = Math.max(0, place - MAX_RISE);
-      for (; place > highest && counts[list[place - 1]] <= count; place--) list[place] = list[place - 1];
-      list[place] = edge;
-      return this.callees[edge];
-    }
-    const frame = rank === 0 ? this.met++ : this.known.next();
-    if (!(frame < this.frameCount)) throw new DamagedData('a node has no frame');
-    list.push(this.counts.length);
-    this.counts.push(1);
-    this.callees.push(frame);
-    return frame;
-  }
-
-  end() {
-    this.ranks.end();
-    this.known.end();
-  }
-}
-
-// Samples of nodes that are not leaves: few have any.
-class InnerSelf {
-  constructor(columns) {
-    this.gaps = new Varints(column(columns, 'TIGP'));
-    this.counts = new Varints(column(columns, 'TISF'));
-    this.weights = columns.has('TIWT') ? new Varints(column(columns, 'TIWT')) : null;
-    this.skip();
-  }
-
-  skip() {
-    this.left = this.gaps.done ? Infinity : this.gaps.next();
-  }
-
-  fill(node, samples, weights) {
-    if (this.left-- > 0) return;
-    samples[node] = this.counts.next();
-    if (weights) weights[node] = this.weights.next();
-    this.skip();
-  }
-
-  end() {
-    this.gaps.end();
-    this.counts.end();
-    if (this.weights) this.weights.end();
-  }
-}
-
-// The tree is told by its leaves: how many frames lead down to each, and how far up the next begins.
 async function readTree(columns, meta, names, pacer) {
-  const size = meta.nodes + 1;
   const frames = readFrames(columns, meta.frames, names.length);
-  const tree = new CallTree(size);
-  const samples = new Float64Array(size);
-  const weights = columns.has('TLWT') ? new Float64Array(size) : null;
-  const inner = new InnerSelf(columns);
-  const [runs, pops, leafCounts] = ['TRUN', 'TPOP', 'TLSF'].map((id) => new Varints(column(columns, id)));
-  const leafWeights = weights && new Varints(column(columns, 'TLWT'));
-  const callees = new Callees(columns, frames.count);
-  let frameAt = new Int32Array(1024);
-  let path = new Int32Array(1024);
-  let level = 0;
-  frameAt[0] = frames.count;
-  inner.fill(0, samples, weights);
-  for (let node = 1, turns = 0; node < size; ) {
-    const last = node + runs.next();
-    if (!(last < size)) throw new DamagedData('the tree is not well-formed');
-    if (level + last - node + 2 > path.length) {
-      path = longer(path, level + last - node + 2);
-      frameAt = longer(frameAt, path.length);
-    }
-    for (; node <= last; node++) {
-      const frame = callees.below(frameAt[level]);
-      tree.parent[node] = path[level];
-      path[++level] = node;
-      frameAt[level] = frame;
-      tree.name[node] = frames.name[frame];
-      tree.kind[node] = frames.kind[frame];
-      if (node < last) inner.fill(node, samples, weights);
-    }
-    samples[last] = leafCounts.next();
-    if (weights) weights[last] = leafWeights.next();
-    const up = node < size ? pops.next() + 1 : level;
-    if (!(up <= level)) throw new DamagedData('the tree is not well-formed');
-    for (let k = 0; k < up; k++) tree.end[path[level--]] = node;
-    if ((++turns & 1023) === 0 && pacer.due()) await pacer.breathe();
-  }
-  for (const part of [runs, pops, leafCounts, leafWeights, inner, callees]) if (part) part.end();
-  return { tree, samples, weights };
-}
-
-function longer(array, length) {
-  const copy = new array.constructor(length * 2);
-  copy.set(array);
-  return copy;
+  const known = new Split(columns, 'TKLO', 'TKHI');
+  const reader = new TreeReader(meta.nodes + 1, frames, known, (id, optional) => (optional ? columns.get(id) : column(columns, id)));
+  await reader.read(pacer);
+  return reader;
 }
 
 // Stacks are numbered by their count of samples, then by node: the decoder finds the numbers again.

@@ -4,7 +4,7 @@
 // Where each box of a tree lies: rows of boxes for the part of the tree that a window shows.
 // Boxes under half a pixel are not descended into; neighbours become one grey run that remembers what it hides.
 
-export const MIN_PIXELS = 0.5;
+const MIN_PIXELS = 0.5;
 
 class Row {
   constructor() {
@@ -74,9 +74,9 @@ function childrenOf(tree, node, total, order) {
   return children;
 }
 
-// options: { total, from, to (the window in units of weight), width (pixels), order, rootRow (0, or below to leave rows out) }
+// options: { total, from, to (the window in units of weight), width (pixels), order, rootRow (0, or below to leave rows out), minimum (pixels) }
 export function layoutBoxes(tree, options) {
-  const { total, from, to, width, order, rootRow } = options;
+  const { total, from, to, width, order, rootRow, minimum = MIN_PIXELS } = options;
   const layout = new Layout();
   const scale = width / (to - from || 1);
   const nodes = [0];
@@ -95,7 +95,7 @@ export function layoutBoxes(tree, options) {
       const right = (at - from) * scale;
       if (right <= 0) return true;
       if (left >= width) return false;
-      if (right - left < MIN_PIXELS) {
+      if (right - left < minimum) {
         layout.addToRun(depth, child, left, right, tree.frames(child), total[child]);
         return true;
       }

@@ -3,8 +3,9 @@
 
 // Numbers as text. A number always says what it is: samples, time, bytes, or a share.
 
+// Not toLocaleString, whose first call takes as long as drawing a graph.
 export function formatCount(n) {
-  return Math.round(n).toLocaleString('en-US');
+  return String(Math.round(n)).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 function significant(x) {

@@ -122,8 +122,8 @@ export class Pipeline {
   // Self weights of one side on the shape, after all filters.
   measure(state, side, selection, shape, report) {
     let part = selfUnder(side, selection);
-    const whole = part.self.reduce((sum, w) => sum + w, 0);
-    const dropped = new Uint8Array(side.tree.size);
+    const whole = sumOf(part.self);
+    const dropped = state.chips.length ? new Uint8Array(side.tree.size) : null;
     for (const chip of state.chips) {
       if (chip.verb !== 'keep' && chip.verb !== 'drop') continue;
       const flag = stacksWith(side.tree, this.hitsOf(chip.text));
@@ -165,7 +165,7 @@ export class Pipeline {
     const samples = perSample ? null : new Float64Array(shape.tree.size);
     let lost = 0;
     this.eachOf(side, selection, (s, weight, repeat) => {
-      if (dropped[timed.node[s]]) return;
+      if (dropped && dropped[timed.node[s]]) return;
       const to = shape.bySample[s];
       if (to < 0) lost += weight;
       else {
@@ -253,6 +253,13 @@ export class Pipeline {
         })),
       );
   }
+}
+
+// A loop: reduce takes five times as long.
+function sumOf(values) {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i];
+  return sum;
 }
 
 function sideOf(measure, node, sums) {

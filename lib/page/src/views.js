@@ -233,7 +233,7 @@ export class Minimap {
     context.scale(ratio, ratio);
     context.fillStyle = model.background;
     context.fillRect(0, 0, width, height);
-    const layout = layoutBoxes(model.tree, { total: model.total, from: 0, to: model.total[0], width, order: model.order, rootRow: 0 });
+    const layout = layoutBoxes(model.tree, { total: model.total, from: 0, to: model.total[0], width, order: model.order, rootRow: 0, minimum: 1.5 });
     const tall = Math.min(3, height / Math.max(1, layout.rows.length));
     layout.rows.forEach((row, depth) => {
       const y = this.flame.flame ? height - (depth + 1) * tall : depth * tall;
@@ -254,8 +254,14 @@ export class Minimap {
     const ratio = Math.min(devicePixelRatio || 1, 2);
     const key = `${width}x${height}x${ratio}${dark}${flame.flame}`;
     if (!this.image || this.key !== key) {
-      this.image = this.paint(width, height, ratio);
-      this.key = key;
+      // After the graph itself: it is what people wait for.
+      this.paintLater ??= setTimeout(() => {
+        this.paintLater = null;
+        this.image = this.paint(width, height, ratio);
+        this.key = key;
+        this.draw(this.dark);
+      }, 60);
+      if (!this.image) return;
     }
     this.canvas.width = width * ratio;
     this.canvas.height = height * ratio;

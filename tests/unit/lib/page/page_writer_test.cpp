@@ -93,8 +93,8 @@ TEST(PageWriter, EncodesTheTreeAsDocumented) {
 
 TEST(PageWriter, TellsACalleeByItsPlaceAmongThoseOfItsCaller) {
   // y stands behind x in the list of m until it has been called as often.
-  const auto page = page::write_page(
-      folded("p;m;x 90\np;m;y 80\nq;m;y 70\nr;m;y 60\ns;m;y 50\ns;m;x 40\n"));
+  const auto page =
+      page::write_page(folded("p;m;x 90\np;m;y 80\nq;m;y 70\nr;m;y 60\ns;m;y 50\ns;m;x 40\n"));
 
   auto columns = columns_of(*page);
   // p m x y, s m y x, q m y, r m y: m below s, q and r is a known frame in a new place each time.
