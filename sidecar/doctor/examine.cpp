@@ -67,7 +67,8 @@ Check check_jvm(const jvm::Candidate& candidate, const jvm::JvmFacts& facts) {
   if (vm.vm == container::Vm::kOpenJ9) {
     return checks::fail(CheckId::kJvm,
                         base::make_error(ErrorCode::kJvmUnsupported, "it is an OpenJ9 JVM",
-                                         "jprof profiles HotSpot JVMs, 8 to 25"));
+                                         "jprof profiles HotSpot JVMs, 8 to 25; jprof attach "
+                                         "speaks with it"));
   }
   const std::string text =
       "HotSpot " + (facts.release.version.empty() ? "of unknown version" : facts.release.version) +

@@ -3,6 +3,8 @@
 #include "sidecar/jvm/attach_client.h"
 
 #include "sidecar/jvm/attach_socket.h"
+#include "sidecar/jvm/openj9_attach.h"
+#include "sidecar/jvm/openj9_protocol.h"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +19,8 @@ namespace {
 
 using base::Deadline;
 using base::ErrorCode;
+
+constexpr std::size_t kMostOpenJ9Bytes = 64U << 20U; // its answer is held whole
 
 base::Status wait_for(int socket, short events, Deadline deadline, const AttachLimits& limits) {
   constexpr std::chrono::milliseconds kLook{100};
@@ -115,7 +119,59 @@ base::Result<int> probe_version(const Target& target, Deadline deadline) {
   return reply ? supported_version(*reply) : 1;
 }
 
+// One message of OpenJ9, up to its NUL, which is left out.
+base::Result<std::string> hear_openj9(int socket, Deadline deadline, const AttachLimits& limits) {
+  std::string heard;
+  std::array<char, 16 * 1024> buffer{};
+  while (heard.empty() || heard.back() != '\0') {
+    const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      heard.append(buffer.data(), static_cast<std::size_t>(got));
+    } else if (got < 0 && errno == EAGAIN) {
+      JPROF_TRY(wait_for(socket, POLLIN, deadline, limits));
+    } else if (got == 0 || errno != EINTR) {
+      return base::make_failure(ErrorCode::kAttachFailed,
+                                "the JVM closed the connection without an answer",
+                                "it may be exiting");
+    }
+    if (heard.size() > limits.answer_bytes || heard.size() > kMostOpenJ9Bytes) {
+      return base::make_failure(ErrorCode::kLimit, "the JVM's answer is too long");
+    }
+    if (deadline.expired()) { // also for one that sends without end
+      return base::make_failure(ErrorCode::kTimeout, "the JVM's answer did not end in time");
+    }
+  }
+  heard.pop_back();
+  return heard;
+}
+
+base::Result<AttachReply> run_openj9(const Target& target, const AttachCommand& command,
+                                     Deadline deadline, const AttachLimits& limits) {
+  JPROF_TRY(encode_openj9(command)); // before the JVM is troubled
+  JPROF_TRY_ASSIGN(const base::UniqueFd socket, open_openj9(target, deadline));
+  return exchange_openj9(socket.get(), command, deadline, limits);
+}
+
 } // namespace
+
+base::Result<AttachReply> exchange_openj9(int socket, const AttachCommand& command,
+                                          Deadline deadline, const AttachLimits& limits) {
+  JPROF_TRY_ASSIGN(std::string message, encode_openj9(command));
+  message += '\0';
+  JPROF_TRY(send_request(socket, message, deadline, limits));
+  JPROF_TRY_ASSIGN(const std::string answer, hear_openj9(socket, deadline, limits));
+  AttachReply reply = parse_openj9(command, answer);
+  if (limits.on_text && reply.code == 0) {
+    limits.on_text(reply.text);
+  }
+  // A JVM that does not say good-bye has said what we asked for all the same.
+  constexpr std::chrono::seconds kPatience{1};
+  const Deadline soon = Deadline::after(kPatience).sooner(deadline);
+  if (send_request(socket, std::string("ATTACH_DETACHED") + '\0', soon, limits)) {
+    static_cast<void>(hear_openj9(socket, soon, limits));
+  }
+  return reply;
+}
 
 base::Result<AttachReply> exchange(int socket, std::string_view request, Deadline deadline,
                                    const AttachLimits& limits) {
@@ -146,6 +202,9 @@ base::Result<AttachReply> exchange(int socket, std::string_view request, Deadlin
 
 base::Result<AttachReply> run_command(const Target& target, const AttachCommand& command,
                                       Deadline deadline, const AttachLimits& limits) {
+  if (target.vm.vm == container::Vm::kOpenJ9) {
+    return run_openj9(target, command, deadline, limits);
+  }
   int version = 1;
   if (!fits_version_1(command)) {
     JPROF_TRY_ASSIGN(version, probe_version(target, deadline));

@@ -31,6 +31,11 @@ base::Result<AttachReply> run_command(const Target& target, const AttachCommand&
 base::Result<int> load_agent(const Target& target, const std::string& path,
                              const std::string& options, base::Deadline deadline);
 
+// What is said on a connection that an OpenJ9 JVM made: one command, and good-bye. Its own errors
+// and malformed answers come as a reply with code -1.
+base::Result<AttachReply> exchange_openj9(int socket, const AttachCommand& command,
+                                          base::Deadline deadline, const AttachLimits& limits);
+
 // The exchange itself on a connected socket (also of a scripted server in tests).
 base::Result<AttachReply> exchange(int socket, std::string_view request, base::Deadline deadline,
                                    const AttachLimits& limits);

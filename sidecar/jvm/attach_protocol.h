@@ -33,8 +33,9 @@ base::Result<std::string> encode_version_1(const AttachCommand& command);
 base::Result<std::string> encode_version_2(const AttachCommand& command);
 
 struct AttachReply {
-  int code = 0;     // 0 is success, with exceptions: see interpret_load
-  std::string text; // the target's: print through base::printable or as a file
+  int code = 0;        // 0 is success, with exceptions: see interpret_load
+  std::string text;    // the target's: print through base::printable or as a file
+  bool openj9 = false; // not in HotSpot's words
 };
 // kAttachFailed for an empty answer (how a JVM refuses what it cannot parse), kProtocol for what
 // does not begin with a number and a line feed.

@@ -151,8 +151,9 @@ base::Status judge(const Diagnostic& diagnostic, const AttachReply& reply) {
     return base::fail(refused(name, said));
   }
   // Words of attachListener.cpp, JDK 8 to 25; the number is 0 in either case.
-  const bool failed = (name == "printflag" && said.starts_with("no such flag")) ||
-                      (name == "dumpheap" && said.find("Heap dump file created") == said.npos);
+  const bool failed =
+      !reply.openj9 && ((name == "printflag" && said.starts_with("no such flag")) ||
+                        (name == "dumpheap" && said.find("Heap dump file created") == said.npos));
   if (failed) {
     return base::fail(refused(name, said));
   }

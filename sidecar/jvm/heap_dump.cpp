@@ -227,6 +227,12 @@ class DumpPlace {
 
 base::Result<HeapDump> take_heap_dump(const Target& target, const HeapDumpOptions& options,
                                       Deadline deadline) {
+  if (target.vm.vm == container::Vm::kOpenJ9) {
+    return base::make_failure(ErrorCode::kJvmUnsupported,
+                              target.name() +
+                                  " is an OpenJ9 JVM, whose heap dumps have other forms",
+                              "jprof attach --in-target leaves its dump in its container");
+  }
   std::vector<std::string> arguments = {"/"};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   JPROF_TRY_ASSIGN(Diagnostic diagnostic, make_diagnostic("dumpheap", arguments));

@@ -4,6 +4,7 @@
 // What stands at the other end of an attach socket is the target's: any bytes.
 #include "sidecar/jvm/attach_protocol.h"
 #include "sidecar/jvm/diagnostic.h"
+#include "sidecar/jvm/openj9_protocol.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         !status && status.error().message.find_first_of("\x1b\r\n") != std::string::npos) {
       std::abort(); // what the JVM said reaches the terminal
     }
+  }
+  for (const char* name : {"load", "jcmd"}) {
+    const auto said = jprof::jvm::parse_openj9({name, {}}, bytes);
+    static_cast<void>(jprof::jvm::interpret_load(said));
   }
   return 0;
 }
