@@ -40,6 +40,30 @@ Content content_of(std::string_view bytes) {
   return render::looks_like_perf_script(bytes) ? Content::kPerfScript : Content::kFolded;
 }
 
+// What people hand over by mistake; empty for what may be text of stacks.
+base::Error foreign_content(std::string_view bytes) {
+  const std::size_t begin = bytes.find_first_not_of(" \t\r\n");
+  const std::string_view text = begin == std::string_view::npos ? "" : bytes.substr(begin, 64);
+  const auto is = [](const std::string& what, const std::string& cure) {
+    return base::make_error(base::ErrorCode::kInvalidData, what, cure);
+  };
+  if (bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd")) {
+    return is("this is compressed", "decompress it first: gzip -d, or zstd -d");
+  }
+  if (bytes.starts_with(std::string_view("FLR\0", 4)) || bytes.starts_with("PERFILE2")) {
+    return is("recordings of other tools cannot be read",
+              bytes[0] == 'F' ? "JFR: asprof's converter gives folded text"
+                              : "perf script -i FILE | jprof convert - ...");
+  }
+  if (text.starts_with('{') || text.starts_with('[')) {
+    return is("this JSON is not speedscope's", "\"shared\" and \"profiles\" are missing");
+  }
+  if (text.starts_with('<')) {
+    return is("pages and pictures cannot be read back", "convert from the .jprof of the capture");
+  }
+  return is("", "");
+}
+
 } // namespace
 
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name) {
@@ -59,7 +83,11 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
     case Content::kFolded:
       break;
     }
-    return render::read_collapsed(bytes, title);
+    auto folded = render::read_collapsed(bytes, title);
+    if (base::Error foreign = foreign_content(bytes); !folded && !foreign.message.empty()) {
+      return base::fail(std::move(foreign));
+    }
+    return folded;
   }();
   if (!profile) {
     return base::fail(std::move(profile).error().with_context(std::string(name)));

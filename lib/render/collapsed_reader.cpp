@@ -79,9 +79,12 @@ class CollapsedIntake {
   }
 
   void line(std::string_view text) {
+    ++number_;
     FoldedLine folded;
     if (!parse_folded_line(text, columns_, folded)) {
-      ignored_ += text.find_first_not_of(kSpace) != std::string_view::npos;
+      if (text.find_first_not_of(kSpace) != std::string_view::npos) {
+        first_ignored_ = ignored_++ == 0 ? number_ : first_ignored_;
+      }
       return;
     }
     ++used_;
@@ -105,12 +108,14 @@ class CollapsedIntake {
   base::Result<profile::Profile> finish() {
     if (used_ == 0 && ignored_ > 0) {
       return base::make_failure(base::ErrorCode::kInvalidData,
-                                "no line of the form \"frame;frame COUNT\"",
+                                "line " + std::to_string(first_ignored_) +
+                                    ": no count at its end, nor at that of any other",
                                 "Folded text has one stack and one count on each line.");
     }
     auto& facts = builder_.info().facts;
     if (ignored_ > 0) {
-      facts.emplace_back("ignored lines", std::to_string(ignored_));
+      facts.emplace_back("ignored lines", std::to_string(ignored_) + ", the first is line " +
+                                              std::to_string(first_ignored_));
     }
     if (rounded_ > 0) {
       facts.emplace_back("rounded counts", std::to_string(rounded_));
@@ -136,6 +141,8 @@ class CollapsedIntake {
   // Keys point into the text that is read.
   std::unordered_map<std::string_view, profile::FrameId> frames_;
   std::vector<profile::FrameId> stack_;
+  std::uint64_t number_ = 0;
+  std::uint64_t first_ignored_ = 0;
   std::uint64_t used_ = 0;
   std::uint64_t ignored_ = 0;
   std::uint64_t rounded_ = 0;

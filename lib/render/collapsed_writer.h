@@ -23,7 +23,8 @@ struct CollapsedOptions {
 
 // Folded text: one line "root;...;leaf COUNT" per distinct stack, sorted, so that equal profiles
 // give equal bytes. What would break a line apart in other tools is replaced: ';' by ':', line
-// breaks and other control characters by a space. The empty stack is "[empty stack]".
+// breaks, other control characters and marks of direction by a space, so that it may be shown on a
+// terminal. The empty stack is "[empty stack]".
 std::string write_collapsed(const profile::Profile& profile, const CollapsedOptions& options = {});
 
 // One frame's name as it may stand in folded text.

@@ -111,6 +111,13 @@ bool parse_header(std::string_view line, Header& header) {
   return header.has_time || !header.event.empty();
 }
 
+// A frame begins with its address, or, without -F +ip, ends with its module.
+bool is_frame(std::string_view content) {
+  const std::string_view word = content.substr(0, content.find_first_of(" \t"));
+  return word.find_first_not_of("0123456789abcdef") == std::string_view::npos ||
+         content.ends_with(')');
+}
+
 FrameKind kind_of(std::string_view module) {
   if (module.starts_with("[kernel") || module.starts_with("[guest.kernel") ||
       module.ends_with(".ko") || module.find("vmlinux") != std::string_view::npos) {
@@ -131,21 +138,30 @@ class PerfIntake {
   }
 
   void line(std::string_view text) {
+    ++number_;
     const std::string_view content = trim(text);
     if (content.empty()) {
       end_sample();
+      skipping_ = false;
     } else if (Header header; parse_header(text, header)) {
       end_sample();
       begin_sample(header);
-    } else if (open_) {
+    } else if (open_ && is_frame(content)) {
       add_frame(content);
+    } else if (!skipping_ && text[0] != '#') {
+      first_ignored_ = ignored_++ == 0 ? number_ : first_ignored_;
     }
   }
 
   base::Result<profile::Profile> finish() {
     end_sample();
     if (samples_ == 0) {
-      return base::make_failure(base::ErrorCode::kInvalidData, "no sample of perf script in it");
+      return base::make_failure(
+          base::ErrorCode::kInvalidData,
+          first_ignored_ == 0
+              ? "no sample of perf script in " + std::to_string(number_) + " lines"
+              : "line " + std::to_string(first_ignored_) + ": no sample of perf script begins here",
+          "a sample is a line as \"java 12/13 1.000001: 1 cpu-clock:\" and its stack below it");
     }
     // Times count from the earliest sample, which may come late: perf merges buffers of CPUs.
     for (profile::Sample& sample : samples_read_) {
@@ -157,6 +173,10 @@ class PerfIntake {
     info.unit = in_time_ ? profile::Unit::kNanoseconds : profile::Unit::kSamples;
     info.duration = last_ - first_;
     info.facts.emplace_back("source", "perf script");
+    if (ignored_ > 0) {
+      info.facts.emplace_back("ignored lines", std::to_string(ignored_) + ", the first is line " +
+                                                   std::to_string(first_ignored_));
+    }
     if (other_events_ > 0) {
       info.facts.emplace_back("samples of other events", std::to_string(other_events_));
     }
@@ -173,6 +193,7 @@ class PerfIntake {
       first_ = header.time;
     } else if (header.event != event_) {
       ++other_events_;
+      skipping_ = true;
       return;
     }
     first_ = std::min(first_, header.time);
@@ -244,6 +265,10 @@ class PerfIntake {
   bool in_time_ = false;
   std::chrono::nanoseconds first_{0};
   std::chrono::nanoseconds last_{0};
+  bool skipping_ = false; // within a sample of another event
+  std::uint64_t number_ = 0;
+  std::uint64_t ignored_ = 0;
+  std::uint64_t first_ignored_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t other_events_ = 0;
 };

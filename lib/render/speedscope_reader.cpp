@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace jprof::render {
@@ -19,7 +20,7 @@ constexpr std::size_t kLargestText = std::size_t{1} << 30;
 constexpr double kLargestValue = 9e15; // doubles are exact below
 
 base::Status bad(const std::string& what) {
-  return base::make_failure(base::ErrorCode::kInvalidData, "speedscope's JSON: " + what);
+  return base::make_failure(base::ErrorCode::kInvalidData, what);
 }
 
 // Our units in one of a profile's units; 0 for counts.
@@ -48,11 +49,14 @@ class SpeedscopeIntake {
     }
     const Json& profiles = base::json_array(file, "profiles");
     if (frames_.empty() || profiles.empty()) {
-      JPROF_TRY(bad("no frames or no profiles"));
+      JPROF_TRY(bad("speedscope's JSON has no frames or no profiles"));
     }
     unit_ = base::json_string(profiles.front(), "unit");
-    for (const Json& one : profiles) {
-      JPROF_TRY(read_profile(one));
+    for (std::size_t i = 0; i < profiles.size(); ++i) {
+      if (base::Status status = read_profile(profiles[i]); !status) {
+        return base::fail(
+            std::move(status).error().with_context("profile " + std::to_string(i + 1)));
+      }
     }
     return finish();
   }
@@ -68,7 +72,8 @@ class SpeedscopeIntake {
     if (type == "sampled") {
       return read_sampled(one);
     }
-    return type == "evented" ? read_evented(one) : bad("a profile of type '" + type + "'");
+    return type == "evented" ? read_evented(one)
+                             : bad("its type '" + type + "' is neither sampled nor evented");
   }
 
   base::Status read_sampled(const Json& one) {
@@ -77,11 +82,11 @@ class SpeedscopeIntake {
     double at = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (!samples[i].is_array()) {
-        return bad("a sample that is no list");
+        return bad("sample " + std::to_string(i + 1) + " is no list of frames");
       }
       stack_.clear();
       for (const Json& index : samples[i]) {
-        JPROF_TRY(push(index));
+        JPROF_TRY(push(index, "sample", i));
       }
       double weight = 1;
       if (i < weights.size() && weights[i].is_number()) {
@@ -97,10 +102,12 @@ class SpeedscopeIntake {
     stack_.clear();
     double last = 0;
     bool first = true;
+    std::size_t number = 0;
     for (const Json& event : base::json_array(one, "events")) {
+      ++number;
       const auto at = event.is_object() ? event.find("at") : event.end();
       if (!event.is_object() || at == event.end() || !at->is_number()) {
-        return bad("an event without a time");
+        return bad("event " + std::to_string(number) + " has no time");
       }
       const double now = at->get<double>();
       if (!first && !stack_.empty()) {
@@ -109,7 +116,7 @@ class SpeedscopeIntake {
       first = false;
       last = now;
       if (base::json_string(event, "type") == "O") {
-        JPROF_TRY(push(event.contains("frame") ? event["frame"] : Json()));
+        JPROF_TRY(push(event.contains("frame") ? event["frame"] : Json(), "event", number - 1));
       } else if (!stack_.empty()) {
         stack_.pop_back();
       }
@@ -117,9 +124,10 @@ class SpeedscopeIntake {
     return {};
   }
 
-  base::Status push(const Json& index) {
+  base::Status push(const Json& index, const char* what, std::size_t at) {
     if (!index.is_number_unsigned() || index.get<std::uint64_t>() >= frames_.size()) {
-      return bad("a frame that is not in the list");
+      return bad(std::string(what) + " " + std::to_string(at + 1) +
+                 " has a frame that is not in the list of " + std::to_string(frames_.size()));
     }
     stack_.push_back(frames_[index.get<std::size_t>()]);
     return {};

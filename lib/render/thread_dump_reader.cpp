@@ -78,11 +78,33 @@ bool parse_date(std::string_view line, std::chrono::seconds& time) {
   return true;
 }
 
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// "app//java.base@17/a.B$$Lambda$14/0x0000000800c03000.run" is a.B$$Lambda$14.run: loader and
+// module are not part of the name, nor is the address of a hidden class, which differs from run to
+// run.
+std::string method_of(std::string_view text) {
+  std::string_view address;
+  std::size_t slash = text.rfind('/');
+  if (slash != std::string_view::npos && slash + 1 < text.size() && is_digit(text[slash + 1])) {
+    address = text.substr(slash, text.find('.', slash) - slash);
+    slash = slash == 0 ? std::string_view::npos : text.rfind('/', slash - 1);
+  }
+  std::string name(slash == std::string_view::npos ? text : text.substr(slash + 1));
+  if (!address.empty()) {
+    name.erase(name.find(address), address.size());
+  }
+  return name;
+}
+
 class DumpIntake {
  public:
   explicit DumpIntake(std::string_view title) { builder_.info().title = std::string(title); }
 
   void line(std::string_view line) {
+    ++number_;
     std::chrono::seconds date{0};
     if (parse_date(line, date)) {
       date_ = date;
@@ -106,7 +128,9 @@ class DumpIntake {
   base::Result<profile::Profile> finish() {
     end_thread();
     if (samples_.empty()) {
-      return base::make_failure(base::ErrorCode::kInvalidData, "no stack of a thread in it");
+      return base::make_failure(base::ErrorCode::kInvalidData,
+                                "no thread has a stack in " + std::to_string(number_) + " lines",
+                                "a dump is what jstack PID or jcmd PID Thread.print writes");
     }
     profile::ProfileInfo& info = builder_.info();
     info.event = "wall";
@@ -157,12 +181,7 @@ class DumpIntake {
     if (frame.empty() || !line.starts_with("\tat ")) {
       return;
     }
-    std::string_view name = frame.substr(0, frame.find('('));
-    // "java.base@17.0.1/java.lang.Thread.run": loader and module are not part of the name.
-    if (const std::size_t slash = name.rfind('/');
-        slash != std::string_view::npos && name.find("Lambda/0x") == std::string_view::npos) {
-      name = name.substr(slash + 1);
-    }
+    const std::string name = method_of(frame.substr(0, frame.find('(')));
     const bool native = frame.find("(Native Method)") != std::string_view::npos;
     frames_.push_back(builder_.intern_frame(
         {.kind = native ? profile::FrameKind::kJavaNative : profile::FrameKind::kUnknown,
@@ -203,6 +222,7 @@ class DumpIntake {
   std::chrono::seconds first_{0};
   std::chrono::seconds last_{0};
   std::uint64_t dumps_ = 0;
+  std::uint64_t number_ = 0;
 };
 
 } // namespace

@@ -30,8 +30,9 @@ std::string_view kind_word(profile::FrameKind kind) {
   return at < std::size(kWords) ? kWords[at] : std::string_view();
 }
 
+// ASCII only: what would move a terminal's cursor is escaped.
 std::string json_text(std::string_view text) {
-  return base::dump_json(base::Json(std::string(text)));
+  return base::Json(std::string(text)).dump(-1, ' ', true, base::Json::error_handler_t::replace);
 }
 
 std::string open_object(const profile::Profile& profile, const CallTree& tree, std::uint32_t node) {

@@ -82,7 +82,7 @@ TEST(Collapsed, IgnoresLinesWithoutACountAndSaysSo) {
   EXPECT_EQ(profile.total_count(), 2U);
   ASSERT_EQ(profile.info().facts.size(), 1U);
   EXPECT_EQ(profile.info().facts[0].first, "ignored lines");
-  EXPECT_EQ(profile.info().facts[0].second, "3");
+  EXPECT_EQ(profile.info().facts[0].second, "3, the first is line 2");
 }
 
 TEST(Collapsed, RefusesTextWithoutAnyCount) {
