@@ -14,6 +14,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const char* name : {"load", "jcmd"}) {
+    const auto said = jprof::jvm::parse_openj9({name, {}}, text);
+    static_cast<void>(jprof::jvm::interpret_load(said));
+  }
   const auto reply = jprof::jvm::parse_reply(text);
   if (!reply) {
     return 0;
@@ -26,10 +30,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         !status && status.error().message.find_first_of("\x1b\r\n") != std::string::npos) {
       std::abort(); // what the JVM said reaches the terminal
     }
-  }
-  for (const char* name : {"load", "jcmd"}) {
-    const auto said = jprof::jvm::parse_openj9({name, {}}, bytes);
-    static_cast<void>(jprof::jvm::interpret_load(said));
   }
   return 0;
 }
