@@ -113,8 +113,9 @@ class DumpIntake {
       ++dumps_;
       time_ = date_;
       dated_ = dated_ && date_.count() > 0;
-      first_ = dumps_ == 1 ? date_ : first_;
-      last_ = date_;
+      // Not in the order of the file: dumps may be put together as they come.
+      first_ = dumps_ == 1 ? date_ : std::min(first_, date_);
+      last_ = dumps_ == 1 ? date_ : std::max(last_, date_);
     } else if (line.starts_with('"')) {
       end_thread();
       begin_thread(line);

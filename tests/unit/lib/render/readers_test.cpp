@@ -49,6 +49,20 @@ TEST(ThreadDumps, GiveOneSampleForEachStackWithStateAndTime) {
   EXPECT_EQ(profile->info().event, "wall");
 }
 
+TEST(ThreadDumps, CountTimeFromTheEarliestWhateverTheirOrder) {
+  const std::string dump = "Full thread dump OpenJDK\n\"main\" #1 tid=0x1 nid=0x1 runnable\n"
+                           "   java.lang.Thread.State: RUNNABLE\n\tat a.B.c(B.java:1)\n\n";
+
+  const auto profile = render::read_thread_dumps(
+      "2026-11-21 10:00:06\n" + dump + "2026-11-21 10:00:00\n" + dump, "dumps");
+
+  ASSERT_TRUE(profile);
+  ASSERT_EQ(profile->samples().size(), 2U);
+  EXPECT_EQ(profile->samples()[0].time, std::chrono::seconds(0));
+  EXPECT_EQ(profile->samples()[1].time, std::chrono::seconds(6));
+  EXPECT_EQ(profile->info().duration, std::chrono::seconds(6));
+}
+
 TEST(ThreadDumps, WithoutAStackAreRefused) {
   const auto profile =
       render::read_thread_dumps("Full thread dump x\n\"GC Thread#0\" tid=0x1 runnable\n", "dump");
