@@ -3,6 +3,7 @@
 #include "agent/recorder.h"
 
 #include "agent/engines/cpu_timer.h"
+#include "agent/engines/delivery_cost.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/os/modules.h"
 #include "agent/os/process.h"
@@ -33,8 +34,6 @@ constexpr std::uint64_t kModulesEveryNs = 250'000'000;
 constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
 constexpr std::uint64_t kMinIntervalNs = 50'000;
 constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
-constexpr std::uint32_t kCostlySecondsAllowed = 3;
-constexpr int kCalibrationSignals = 64;
 
 // Only one session records at a time (session.cpp), so its parts need not be allocated. They are
 // not touched once the handlers are gone.
@@ -191,7 +190,6 @@ Failure Recorder::read_jvm(const jvm::JavaThreadKey& java_thread_key) {
 
 void Recorder::write_header() {
   auto& header = *g_sampler.header;
-  g_sampler.interval_ns = start_.interval_ns;
   g_sampler.max_depth = start_.max_depth == 0 || start_.max_depth > sampling::kMaxScratchDepth
                             ? sampling::kMaxScratchDepth
                             : start_.max_depth;
@@ -234,33 +232,15 @@ Failure Recorder::take_signal() {
   }
   handlers_installed_ = true;
   os::block_all_signals_but_faults(); // from here on this thread too reads what may not be there
-  calibrate_delivery();
   g_sampler.signals_carry_timer_id = engines::signals_carry_timer_id(signal());
   sampling::publish(&g_sampler);
   return {};
 }
 
-// What one delivery costs here, by signals that this thread sends to itself. No sampler is
-// published yet, so the handler does nothing.
-void Recorder::calibrate_delivery() {
-  const std::uint64_t mask = ~(std::uint64_t{1} << (signal() - 1));
-  std::uint64_t before = 0;
-  const long pid = os::process_id();
-  const long tid = os::thread_id();
-  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask),
-                    os::as_argument(&before), 8);
-  const std::uint64_t begin = now_ns();
-  for (int i = 0; i < kCalibrationSignals; ++i) {
-    arch::system_call(SYS_tgkill, pid, tid, signal());
-  }
-  const std::uint64_t spent = now_ns() - begin;
-  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&before), 0, 8);
-  set(Counter::kDeliveryNanos, spent / kCalibrationSignals);
-}
-
 Failure Recorder::arm_threads() {
   set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
-  g_threads.begin(&g_sampler, g_tables, signal());
+  g_threads.begin(&g_sampler, g_tables, signal(), start_.interval_ns);
+  set(Counter::kIntervalNanosNow, start_.interval_ns);
   g_threads.scan();
   if (g_threads.armed() == 0) {
     return {AgentStatus::kNoTimers, g_threads.last_error(),
@@ -289,6 +269,8 @@ StopReason Recorder::run() {
   std::uint64_t next_slow = 0;
   std::uint64_t next_modules = 0;
   StopReason reason = StopReason::kNone;
+  set(Counter::kDeliveryNanos, engines::measure_delivery(g_sampler, signal()));
+  limit_ = OverheadLimit(start_.max_overhead_permille);
   for (;;) {
     if (handle_messages(&reason)) {
       return reason;
@@ -364,20 +346,32 @@ bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
   return false;
 }
 
-// Compares what sampling has cost with the process's own CPU time, second by second.
+// Gives up detail, step by step, where sampling costs more than was allowed; true if all steps were
+// in vain.
 bool Recorder::over_limit(std::uint64_t now) {
-  if (start_.max_overhead_permille == 0 || now < last_cost_at_ns_ + 1'000'000'000) {
+  const OverheadSample sample{.at_ns = now,
+                              .cost_ns = get(Counter::kHandlerNanos) +
+                                         get(Counter::kEntered) * get(Counter::kDeliveryNanos),
+                              .process_cpu_ns = get(Counter::kProcessCpuNanosAtStop)};
+  if (!limit_.is_exceeded(sample)) {
     return false;
   }
-  const std::uint64_t cost =
-      get(Counter::kHandlerNanos) + get(Counter::kEntered) * get(Counter::kDeliveryNanos);
-  const std::uint64_t spent = cost - last_cost_ns_;
-  const std::uint64_t elapsed = last_cost_at_ns_ != 0 ? now - last_cost_at_ns_ : 0;
-  last_cost_ns_ = cost;
-  last_cost_at_ns_ = now;
-  const bool costly = elapsed != 0 && spent * 1000 > elapsed * start_.max_overhead_permille;
-  costly_seconds_ = costly ? costly_seconds_ + 1 : 0;
-  return costly_seconds_ >= kCostlySecondsAllowed;
+  const std::uint64_t step = get(Counter::kDetailLost) + 1;
+  if (step > kDetailSteps) {
+    return true;
+  }
+  const Detail detail = detail_after(static_cast<std::uint32_t>(step));
+  if (detail.max_depth < g_sampler.max_depth) {
+    sampling::store_relaxed(g_sampler.max_depth, detail.max_depth);
+    g_sampler.header->max_depth = detail.max_depth;
+  }
+  if (detail.interval_factor > 1) {
+    const std::uint64_t interval = start_.interval_ns * detail.interval_factor;
+    g_threads.set_interval(interval);
+    set(Counter::kIntervalNanosNow, interval);
+  }
+  set(Counter::kDetailLost, step);
+  return false;
 }
 
 // The order matters: docs/design/agent.md, "The stop".

@@ -7,6 +7,7 @@
 
 #include "agent/control_channel.h"
 #include "agent/jvm/java_thread.h"
+#include "agent/overhead_limit.h"
 #include "lib/wire/control.h"
 #include "lib/wire/region.h"
 
@@ -50,7 +51,6 @@ class Recorder {
   Failure take_signal();
   Failure arm_threads();
   void write_header();
-  void calibrate_delivery();
   bool handle_messages(wire::StopReason* reason);
   bool every_half_second(std::uint64_t now_ns, wire::StopReason* reason);
   bool over_limit(std::uint64_t now_ns);
@@ -64,9 +64,7 @@ class Recorder {
   std::uint64_t stop_ns_ = 0;
   std::uint32_t in_flight_ = 0;
   bool handlers_installed_ = false;
-  std::uint64_t last_cost_ns_ = 0;
-  std::uint64_t last_cost_at_ns_ = 0;
-  std::uint32_t costly_seconds_ = 0;
+  OverheadLimit limit_;
 };
 
 } // namespace jprof::agent

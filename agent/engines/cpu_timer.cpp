@@ -31,24 +31,39 @@ struct KernelSigevent {
 static_assert(sizeof(KernelSigevent) == 64);
 constexpr std::int32_t kNotifyThread = 4; // SIGEV_THREAD_ID
 
+long make_timer_for(std::int32_t tid, clockid_t clock, int signal, void* value,
+                    std::int32_t* timer) {
+  KernelSigevent event;
+  event.value = reinterpret_cast<std::uint64_t>(value);
+  event.signal = signal;
+  event.notify = kNotifyThread;
+  event.tid = tid;
+  return arch::system_call(SYS_timer_create, clock, os::as_argument(&event),
+                           os::as_argument(timer));
+}
+
 } // namespace
 
 std::uint64_t thread_cpu_ns(std::int32_t tid) {
   return os::clock_ns(thread_cpu_clock(tid));
 }
 
+long make_timer(clockid_t clock, int signal, void* value, std::int32_t* timer) {
+  return make_timer_for(os::thread_id(), clock, signal, value, timer);
+}
+
+long start_timer(std::int32_t timer, std::uint64_t first_ns, std::uint64_t interval_ns) {
+  const itimerspec period{.it_interval = to_timespec(interval_ns),
+                          .it_value = to_timespec(first_ns)};
+  return arch::system_call(SYS_timer_settime, timer, 0, os::as_argument(&period), 0);
+}
+
 bool signals_carry_timer_id(int signal) {
-  KernelSigevent event;
-  event.signal = signal;
-  event.notify = kNotifyThread;
-  event.tid = os::thread_id();
   std::int32_t timer = -1;
-  if (arch::system_call(SYS_timer_create, CLOCK_MONOTONIC, os::as_argument(&event),
-                        os::as_argument(&timer)) != 0) {
+  if (make_timer(CLOCK_MONOTONIC, signal, nullptr, &timer) != 0) {
     return true;
   }
-  const itimerspec once{.it_interval = {}, .it_value = to_timespec(1)};
-  arch::system_call(SYS_timer_settime, timer, 0, os::as_argument(&once), 0);
+  start_timer(timer, 1, 0);
   const std::uint64_t set = std::uint64_t{1} << (signal - 1);
   const timespec patience = to_timespec(50'000'000);
   siginfo_t info{};
@@ -60,26 +75,25 @@ bool signals_carry_timer_id(int signal) {
 
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
                    std::uint64_t first_ns) {
-  KernelSigevent event;
-  event.value = reinterpret_cast<std::uint64_t>(&entry);
-  event.signal = signal;
-  event.notify = kNotifyThread;
-  event.tid = entry.tid;
   std::int32_t timer = -1;
-  long result = arch::system_call(SYS_timer_create, thread_cpu_clock(entry.tid),
-                                  os::as_argument(&event), os::as_argument(&timer));
+  long result = make_timer_for(entry.tid, thread_cpu_clock(entry.tid), signal, &entry, &timer);
   if (result != 0) {
     return result;
   }
   sampling::store_relaxed(entry.timer, timer);
+  sampling::store_relaxed(entry.interval_ns, interval_ns);
   sampling::store_release(entry.armed, std::uint32_t{1});
-  const itimerspec period{.it_interval = to_timespec(interval_ns),
-                          .it_value = to_timespec(first_ns)};
-  result = arch::system_call(SYS_timer_settime, timer, 0, os::as_argument(&period), 0);
+  result = start_timer(timer, first_ns, interval_ns);
   if (result != 0) {
     disarm_cpu_timer(entry);
   }
   return result;
+}
+
+void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns) {
+  if (start_timer(entry.timer, interval_ns, interval_ns) == 0) {
+    sampling::store_relaxed(entry.interval_ns, interval_ns);
+  }
 }
 
 void disarm_cpu_timer(sampling::ThreadEntry& entry) {

@@ -9,17 +9,27 @@
 #include "agent/sampling/sampler.h"
 
 #include <cstdint>
+#include <time.h>
 
 namespace jprof::agent::engines {
 
 // CPU time that a thread of this process has used; 0 once it has ended.
 std::uint64_t thread_cpu_ns(std::int32_t tid);
 
+// A timer of any clock that signals the calling thread with `value`; and its start: the first
+// signal after `first_ns`, then each `interval_ns` (0: once). 0 or -errno.
+long make_timer(clockid_t clock, int signal, void* value, std::int32_t* timer);
+long start_timer(std::int32_t timer, std::uint64_t first_ns, std::uint64_t interval_ns);
+
 // Makes and starts the timer of `entry.tid`; signals carry the address of `entry`. The first one
 // comes after `first_ns` of CPU time, the following each interval. 0 or -errno (-EAGAIN: the limit
 // of RLIMIT_SIGPENDING; -EINVAL: the thread has ended).
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
                    std::uint64_t first_ns);
+
+// Gives the running timer of `entry` another interval. A signal that is queued already gets the new
+// weight.
+void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns);
 
 // Deletes the timer. A signal that it has queued already is refused by the handler as stale.
 void disarm_cpu_timer(sampling::ThreadEntry& entry);

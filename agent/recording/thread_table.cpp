@@ -74,11 +74,13 @@ void forget_agent_thread(std::int32_t tid) {
   }
 }
 
-void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal) {
+void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal,
+                        std::uint64_t interval_ns) {
   *this = ThreadTable{};
   sampler_ = sampler;
   tables_ = tables;
   signal_ = signal;
+  interval_ns_ = interval_ns;
   random_ = os::clock_ns(CLOCK_REALTIME) | 1;
   std::uint64_t queued = 0;
   std::uint64_t limit = 0;
@@ -152,7 +154,7 @@ void ThreadTable::arm(std::uint32_t slot) {
   const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
   long result = -EAGAIN;
   if (armed_ < timer_budget_) {
-    result = engines::arm_cpu_timer(entry, signal_, sampler_->interval_ns, first_signal_ns());
+    result = engines::arm_cpu_timer(entry, signal_, interval_ns_, first_signal_ns());
   }
   const std::uint64_t now = now_ns();
   if (result == 0) {
@@ -182,7 +184,7 @@ std::uint64_t ThreadTable::first_signal_ns() {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
-  return random_ % sampler_->interval_ns + 1;
+  return random_ % interval_ns_ + 1;
 }
 
 void ThreadTable::retire(std::uint32_t slot) {
@@ -289,6 +291,15 @@ void ThreadTable::name(std::uint32_t slot) {
     record.name_bytes = static_cast<std::uint16_t>(bytes);
     os::copy_bytes(record.name, text, bytes);
   });
+}
+
+void ThreadTable::set_interval(std::uint64_t interval_ns) {
+  interval_ns_ = interval_ns;
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    if (sampler_->threads[slot].armed != 0) {
+      engines::change_cpu_timer(sampler_->threads[slot], interval_ns);
+    }
+  }
 }
 
 void ThreadTable::disarm_all() {

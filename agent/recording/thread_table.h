@@ -20,7 +20,8 @@ void forget_agent_thread(std::int32_t tid);
 class ThreadTable {
  public:
   // Timers may use at most half of the queued signals that are left to this user.
-  void begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal);
+  void begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal,
+             std::uint64_t interval_ns);
 
   // Arms new threads and retires ended ones, unless the last scan was so long ago that another one
   // would cost more than about a thousandth of a CPU.
@@ -33,6 +34,8 @@ class ThreadTable {
   void name_last_threads();
   // Brings CPU times, names and flags up to date; twice a second.
   void update();
+  // The interval of all timers, also of those that are made later.
+  void set_interval(std::uint64_t interval_ns);
   // Deletes every timer and notes the CPU times.
   void disarm_all();
 
@@ -69,6 +72,7 @@ class ThreadTable {
   std::uint64_t first_armed_ns_ = 0;
   std::uint64_t next_scan_ns_ = 0;
   std::uint64_t random_ = 0;
+  std::uint64_t interval_ns_ = 0;
   long last_error_ = 0;
 };
 

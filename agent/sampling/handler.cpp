@@ -24,6 +24,7 @@ Replaced g_sampling;
 Replaced g_faults[2];
 std::atomic<Sampler*> g_sampler{nullptr};
 std::atomic<std::uint32_t> g_in_flight{0};
+std::atomic<std::uint32_t> g_calibrations{0};
 
 using Handler = void (*)(int, siginfo_t*, void*);
 
@@ -41,6 +42,10 @@ void call(const KernelSigaction& action, int signal, siginfo_t* info, void* cont
 }
 
 void on_sampling_signal(int signal, siginfo_t* info, void* context) {
+  if (info->si_code == SI_TIMER && info->si_value.sival_ptr == &g_calibrations) {
+    g_calibrations.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   g_in_flight.fetch_add(1); // before the sampler is looked up: see wait_for_handlers
   Sampler* sampler = g_sampler.load();
   bool foreign = true;
@@ -148,6 +153,14 @@ InstallError install_handlers(int signal, std::uint64_t* taken_by) {
   }
   g_sampling.installed.store(true);
   return InstallError::kNone;
+}
+
+void* calibration_mark() {
+  return &g_calibrations;
+}
+
+std::uint32_t calibration_signals() {
+  return g_calibrations.load(std::memory_order_relaxed);
 }
 
 void publish(Sampler* sampler) {

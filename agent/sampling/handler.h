@@ -19,6 +19,11 @@ enum class InstallError { kNone, kSignalTaken, kRefused };
 // address with kSignalTaken. The sampler is not used before publish().
 InstallError install_handlers(int signal, std::uint64_t* taken_by);
 
+// A timer's signal with this value is counted by calibration_signals() and nothing else happens: it
+// measures what delivery costs (engines/delivery_cost.h) and is no sample.
+void* calibration_mark();
+std::uint32_t calibration_signals();
+
 // From now on (until withdraw()) handlers take samples into `sampler`.
 void publish(Sampler* sampler);
 void withdraw();

@@ -31,6 +31,7 @@ struct alignas(64) ThreadEntry {
   std::uint64_t java_thread = 0; // atomic: the JavaThread that it was last seen with
   std::uint64_t named_after = 0; // the one that it has its name from
   std::uint64_t cpu_ns = 0;      // last read of its CPU clock
+  std::uint64_t interval_ns = 0; // atomic: of its timer
   std::uint32_t seen = 0;        // the scan that saw this thread last
   std::uint32_t name_tries = 0;  // since java_thread was seen first
 };
@@ -59,8 +60,7 @@ struct Sampler {
   std::uint32_t thread_capacity = 0;
   Scratch* scratch = nullptr;
   std::uint32_t scratch_count = 0;
-  std::uint64_t interval_ns = 0;
-  std::uint32_t max_depth = 0;
+  std::uint32_t max_depth = 0; // atomic
   std::int32_t pid = 0;
   bool signals_carry_timer_id = true;
   VmLayout vm;

@@ -60,7 +60,7 @@ enum class Counter : std::uint32_t {
   kWeight = 16,         // sum of the weights of kOutcomeStack and kOutcomeError samples
   kLostWeight = 17,     // sum of the weights of kOutcomeRingFull
   kOverruns = 18,       // sum of si_overrun
-  kHandlerNanos = 19,   // time inside the handler by its own clock
+  kHandlerNanos = 19,   // CPU time inside the handler
   kHandlerMaxNanos = 20,
   kTruncatedDepth = 21, // stacks cut because they are deeper than the depth in force
   kStackStoreFull = 22, // stacks replaced by an error frame because the arena is full
@@ -79,6 +79,8 @@ enum class Counter : std::uint32_t {
   kStartNanos = 36,            // start message received -> first timer armed
   kInFlightAtStop = 37,        // handlers that did not leave before the stop's deadline
   kJvmUnloadEpoch = 38,
+  kDetailLost = 39,       // steps taken to stay within max_overhead_permille: docs/design/agent.md
+  kIntervalNanosNow = 40, // the interval in force
 };
 
 enum class RegionState : std::uint32_t {

@@ -18,11 +18,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -42,6 +44,7 @@ struct RecordOptions {
   std::string interval = "10ms";
   std::string event = "cpu";
   std::string walker = "vmstructs";
+  std::string max_overhead = "2%";
   std::string agent;
   std::string agent_volume;
   std::string title;
@@ -74,6 +77,24 @@ base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& p
   return outputs;
 }
 
+// "2%", "0.5": a percentage in steps of a tenth, as permille.
+base::Result<std::uint32_t> parse_overhead(std::string_view text) {
+  const std::string_view number = text.substr(0, text.size() - (text.ends_with('%') ? 1 : 0));
+  const auto point = number.find('.');
+  const std::string_view whole = number.substr(0, point);
+  const std::string_view tenth = point == std::string_view::npos ? "0" : number.substr(point + 1);
+  const std::string digits = std::string(whole) + std::string(tenth);
+  std::uint32_t permille = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), permille);
+  if (whole.empty() || tenth.size() != 1 || error != std::errc{} ||
+      end != digits.data() + digits.size() || permille > 1000) {
+    return base::make_failure(base::ErrorCode::kUsage, "'" + std::string(text) + "' is no overhead",
+                              "give a percentage of the JVM's CPU time, such as 2% or 0.5%; 0 "
+                              "switches the limit off");
+  }
+  return permille;
+}
+
 base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
                                                   const std::vector<Output>& outputs) {
   record::CaptureRequest request;
@@ -82,6 +103,7 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   JPROF_TRY_ASSIGN(request.interval, base::parse_duration(options.interval));
   request.event = options.event;
   request.walker = options.walker;
+  JPROF_TRY_ASSIGN(request.max_overhead_permille, parse_overhead(options.max_overhead));
   request.agent_file = options.agent;
   request.agent_volume = options.agent_volume;
   request.title = options.title;
@@ -258,6 +280,10 @@ void add_record(cli::Program& program) {
       ->capture_default_str();
   command.add_option("-e,--event", options->event, "What is sampled: cpu")->capture_default_str();
   command.add_option("--walker", options->walker, "What walks the stacks: vmstructs")
+      ->capture_default_str();
+  command
+      .add_option("--max-overhead", options->max_overhead,
+                  "Give up rate, then depth, rather than cost more of the JVM's CPU time; 0: never")
       ->capture_default_str();
   command
       .add_option("-o,--output", options->outputs,

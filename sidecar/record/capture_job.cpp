@@ -182,6 +182,7 @@ class Capture {
     options.duration = request_.duration;
     options.interval = request_.interval;
     options.max_depth = request_.max_depth;
+    options.max_overhead_permille = request_.max_overhead_permille;
     options.walker = walker_of(request_.walker).value();
     const MemoryBudget budget = memory_budget(available_memory());
     options.region_bytes = budget.region_bytes;

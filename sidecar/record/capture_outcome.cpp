@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/capture_outcome.h"
 
+#include "lib/base/duration.h"
+
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace jprof::record {
 namespace {
@@ -29,6 +33,20 @@ AgentCost cost_of(const RecorderResult& result) {
           .longest_handler = nanos(result.counter(Counter::kHandlerMaxNanos)),
           .delivery = nanos(delivery),
           .start = nanos(result.counter(Counter::kStartNanos))};
+}
+
+// What the agent gave up to stay within the limit on its cost; empty if nothing.
+std::string lost_detail(const RecorderResult& result) {
+  if (result.counter(Counter::kDetailLost) == 0) {
+    return {};
+  }
+  std::string text = "to cost the JVM no more than asked, the interval was raised to " +
+                     base::format_duration(nanos(result.counter(Counter::kIntervalNanosNow)));
+  constexpr std::uint64_t kStepsOfRate = 4; // agent/overhead_limit.h
+  if (result.counter(Counter::kDetailLost) > kStepsOfRate) {
+    text += " and stacks were cut to " + std::to_string(result.max_depth) + " frames";
+  }
+  return text + " (see --max-overhead)";
 }
 
 } // namespace
@@ -60,6 +78,9 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.interrupted = result.interrupted;
   out.partial = info.partial;
   out.partial_reason = info.partial_reason;
+  if (std::string lost = lost_detail(result); !lost.empty()) {
+    out.notes.push_back(std::move(lost));
+  }
 }
 
 capture::Measured measured_of(const CaptureOutcome& outcome) {

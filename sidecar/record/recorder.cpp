@@ -342,6 +342,7 @@ class Session {
                                      result_.samples <= recorded + result_.in_flight;
     result_.accounted = !broken_ && sums && samples;
     result_.hottest = hottest(kResultMethods);
+    result_.max_depth = region_.header().max_depth;
     constexpr std::uint64_t kMostTick = 1'000'000'000;
     result_.tick =
         nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMostTick)));
@@ -376,6 +377,9 @@ class Session {
     add("sums agree", result_.accounted ? "yes" : "no");
     if (result_.tick > options_.interval) {
       add("tick", "the kernel looks at CPU timers every " + base::format_duration(result_.tick));
+    }
+    if (const std::uint64_t steps = result_.counter(wire::Counter::kDetailLost); steps > 0) {
+      add("detail given up for --max-overhead", std::to_string(steps) + " steps");
     }
     if (intake_.detail_was_cut()) {
       add("detail", "stacks were cut to stay within the sidecar's memory");

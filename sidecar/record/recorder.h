@@ -22,6 +22,9 @@
 
 namespace jprof::record {
 
+// What sampling may cost, of the CPU time that the JVM uses.
+inline constexpr std::uint32_t kDefaultOverheadPermille = 20;
+
 struct RecorderOptions {
   std::chrono::nanoseconds duration{std::chrono::seconds(10)};
   std::chrono::nanoseconds interval{std::chrono::milliseconds(10)};
@@ -30,7 +33,7 @@ struct RecorderOptions {
   wire::Engine engine = wire::Engine::kCpuTimer;
   wire::Walker walker = wire::Walker::kVmStructs;
   std::uint32_t max_depth = 2048;
-  std::uint32_t max_overhead_permille = 0;
+  std::uint32_t max_overhead_permille = kDefaultOverheadPermille; // 0: no limit
   std::uint64_t region_bytes = kDefaultRegionBytes;
   IntakeLimits limits;
   std::chrono::milliseconds drain_period{200};
@@ -73,6 +76,7 @@ struct RecorderResult {
   std::optional<base::Error> sink_error;
   std::uint64_t threads = 0;
   std::chrono::nanoseconds tick{0}; // of the source
+  std::uint32_t max_depth = 0;      // in force at the end
   std::uint64_t recording_bytes = 0;
   std::vector<MethodShare> hottest; // at most ten
 

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/engines/delivery_cost.h"
+
+#include "agent/engines/cpu_timer.h"
+#include "agent/os/system.h"
+#include "agent/sampling/handler.h"
+
+namespace jprof::agent::engines {
+namespace {
+
+constexpr std::uint32_t kMostGaps = 31;
+constexpr std::uint64_t kEveryNs = 100'000;
+constexpr std::uint64_t kPatienceNs = 10'000'000;
+
+// The gaps in which a signal came, ascending; returns how many.
+std::uint32_t collect_gaps(const sampling::Sampler& sampler, std::uint64_t* gaps) {
+  const std::uint64_t begin = sampling::monotonic_ns(sampler);
+  std::uint32_t count = 0;
+  std::uint32_t seen = sampling::calibration_signals();
+  std::uint64_t before = begin;
+  while (count < kMostGaps && before - begin < kPatienceNs) {
+    const std::uint64_t now = sampling::monotonic_ns(sampler);
+    if (const std::uint32_t signals = sampling::calibration_signals(); signals != seen) {
+      // The signal came between the two clocks, or after the second: then the next gap is it.
+      const std::uint64_t after = sampling::monotonic_ns(sampler);
+      const std::uint64_t gap = now - before > after - now ? now - before : after - now;
+      std::uint32_t at = count++;
+      for (; at > 0 && gaps[at - 1] > gap; --at) {
+        gaps[at] = gaps[at - 1];
+      }
+      gaps[at] = gap;
+      seen = signals;
+      before = after;
+    } else {
+      before = now;
+    }
+  }
+  return count;
+}
+
+} // namespace
+
+std::uint64_t measure_delivery(const sampling::Sampler& sampler, int signal) {
+  const std::uint64_t mask =
+      ~(std::uint64_t{1} << (signal - 1) | std::uint64_t{1} << (SIGSEGV - 1) |
+        std::uint64_t{1} << (SIGBUS - 1));
+  std::uint64_t mask_before = 0;
+  std::int32_t timer = -1;
+  if (make_timer(CLOCK_MONOTONIC, signal, sampling::calibration_mark(), &timer) != 0) {
+    return 0;
+  }
+  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask),
+                    os::as_argument(&mask_before), 8);
+  start_timer(timer, kEveryNs, kEveryNs);
+  std::uint64_t gaps[kMostGaps];
+  const std::uint32_t count = collect_gaps(sampler, gaps);
+  arch::system_call(SYS_timer_delete, timer);
+  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask_before), 0, 8);
+  return count == 0 ? 0 : gaps[count / 2];
+}
+
+} // namespace jprof::agent::engines

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/overhead_limit.h"
+
+namespace jprof::agent {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr std::uint64_t kLeastShare = 10; // a tenth of a CPU
+constexpr std::uint32_t kCostlySeconds = 2;
+
+constexpr Detail kDetails[kDetailSteps + 1] = {
+    {},
+    {.interval_factor = 2},
+    {.interval_factor = 4},
+    {.interval_factor = 8},
+    {.interval_factor = 16},
+    {.max_depth = 256, .interval_factor = 16},
+    {.max_depth = 64, .interval_factor = 16},
+};
+
+} // namespace
+
+bool OverheadLimit::is_exceeded(const OverheadSample& now) {
+  if (permille_ == 0 || now.at_ns < before_.at_ns + kSecondNs) {
+    return false;
+  }
+  const bool is_first = before_.at_ns == 0;
+  const std::uint64_t cost = now.cost_ns - before_.cost_ns;
+  const std::uint64_t used = now.process_cpu_ns - before_.process_cpu_ns;
+  const std::uint64_t least = (now.at_ns - before_.at_ns) / kLeastShare;
+  before_ = now;
+  if (is_first) { // what the start cost is not repeated
+    return false;
+  }
+  const std::uint64_t base = used > least ? used : least;
+  costly_ = cost * 1000 > base * permille_ ? costly_ + 1 : 0;
+  if (costly_ < kCostlySeconds) {
+    return false;
+  }
+  costly_ = 0;
+  return true;
+}
+
+Detail detail_after(std::uint32_t steps) {
+  return kDetails[steps < kDetailSteps ? steps : kDetailSteps];
+}
+
+} // namespace jprof::agent

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Decides when sampling costs too much, and what is given up then, in which order. Pure arithmetic:
+// the recorder measures and acts. One thread.
+
+#include <cstdint>
+
+namespace jprof::agent {
+
+struct OverheadSample {
+  std::uint64_t at_ns = 0; // CLOCK_MONOTONIC
+  // CPU time that samples took since the start. Not that of the agent's own thread, which looks for
+  // new threads at a bounded cost whatever the rate: no step would change it.
+  std::uint64_t cost_ns = 0;
+  std::uint64_t process_cpu_ns = 0; // CPU time of the whole process
+};
+
+// Cost is judged second by second against the CPU time that the process used in it, or against a
+// tenth of a CPU where it used less: an idle process is not slowed down by a share of nothing.
+class OverheadLimit {
+ public:
+  OverheadLimit() = default;
+  explicit OverheadLimit(std::uint32_t permille) : permille_(permille) {} // 0: no limit
+
+  // True once the cost was too high for two seconds in a row; counting then begins anew.
+  bool is_exceeded(const OverheadSample& now);
+
+ private:
+  std::uint32_t permille_ = 0;
+  std::uint32_t costly_ = 0;
+  OverheadSample before_;
+};
+
+struct Detail {
+  std::uint32_t max_depth = 0xffffffff;
+  std::uint32_t interval_factor = 1;
+};
+
+// The rate goes first: fewer samples widen the error, which the summary shows, but each is whole.
+// Then depth: stacks lose their roots. After the last step there is nothing to give up but the
+// session.
+inline constexpr std::uint32_t kDetailSteps = 6;
+Detail detail_after(std::uint32_t steps);
+
+} // namespace jprof::agent
