@@ -101,7 +101,8 @@ base::Status load(const jvm::Target& target, const std::string& path, const Cont
 // A JVM that holds a copy already is asked for it by the path it was loaded from. glibc finds a
 // library by that name among those that are loaded, before it looks for a file, so the copy need
 // not exist any more and no second one is mapped; JDK 8 and 11 would never unload that one. Where
-// it does not work (musl opens the file first), nothing has happened and the next rung is taken.
+// it does not work (musl opens the file first, and somebody removed it), nothing has happened and
+// the next rung is taken.
 bool load_resident(const jvm::Target& target, const ControlSocket& control, Deadline deadline,
                    AgentLink& link) {
   const std::string& path = target.vm.agent_library;
@@ -121,7 +122,14 @@ base::Status load_delivered(const jvm::Target& target, const AgentOptions& optio
                             const ControlSocket& control, Deadline deadline, AgentLink& link) {
   JPROF_TRY_ASSIGN(DeliveredAgent agent, deliver_agent(target, options, deadline, link.skipped));
   const base::Status loaded = load(target, agent.path(), control, deadline, link);
-  agent.remove();
+  // musl's loader knows a library again by its file alone: without one the next session would map
+  // another copy, and no room is won by removing it, for the mapping holds the file's blocks.
+  const bool only_by_file = target.vm.libc == container::Libc::kMusl;
+  if (loaded && only_by_file && !link.handed_over && agent.rung() == Rung::kCopy) {
+    agent.keep();
+  } else {
+    agent.remove();
+  }
   link.rung = agent.rung();
   return loaded;
 }

@@ -38,13 +38,14 @@ struct AgentLink {
   base::UniqueFd socket;
   wire::HelloMessage hello{}; // strings in it surely end in NUL
   Rung rung = Rung::kCopy;
-  std::string library;              // path given to the JVM; no longer there for kCopy
+  std::string library;              // path given to the JVM; no longer there for kCopy, but on musl
   std::vector<std::string> skipped; // why a better rung was not taken, one sentence each
   bool handed_over = false;         // another copy than the one just loaded answers
 };
 
 // Makes the control socket in the target's /tmp, delivers libjprof.so, attaches, loads, accepts.
 // Nothing is left in the target's file system, whatever the outcome: socket and copy are unlinked.
+// But for a JVM on musl, which needs the file of the copy it has mapped to know it again.
 // Errors: those of jvm::open_attach_socket; kNoPlaceForAgent, kAgentLoadingDisabled, kAgentFailed,
 // kBusy as the agent's status, kProtocol; each with cause and cure.
 base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOptions& options);

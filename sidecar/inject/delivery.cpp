@@ -11,6 +11,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <ctime>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +29,8 @@ using container::TargetRoot;
 
 constexpr std::size_t kMaxAgentBytes = 16U << 20U;
 constexpr char kLibraryName[] = "libjprof.so";
+constexpr char kCopyPrefix[] = ".jprof-";
+constexpr char kCopySuffix[] = ".so";
 
 base::Result<std::string> read_agent(const std::string& path) {
   auto bytes = base::read_file(path, kMaxAgentBytes);
@@ -55,15 +59,39 @@ std::string volume_problem(const TargetRoot& root, const std::string& path,
   return place ? exec_problem(place->get(), path) : place.error().message;
 }
 
+// Copies that a session left which was killed, or a JVM of musl that has ended (load_delivered). A
+// JVM that still has one mapped loses nothing by it. Young ones may be on their way into a JVM.
+void sweep_copies(const jvm::Target& target, int directory) {
+  constexpr time_t kYoung = 600; // seconds
+  DIR* listing = ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (listing == nullptr) {
+    return;
+  }
+  const std::string& resident = target.vm.agent_library;
+  while (const dirent* entry = ::readdir(listing)) {
+    const std::string name(entry->d_name);
+    struct stat file {};
+    if (name.starts_with(kCopyPrefix) && name.ends_with(kCopySuffix) &&
+        !resident.ends_with("/" + name) &&
+        ::fstatat(directory, entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(file.st_mode) && file.st_uid == target.status.effective_uid &&
+        ::time(nullptr) - file.st_ctime > kYoung) {
+      ::unlinkat(directory, entry->d_name, 0);
+    }
+  }
+  ::closedir(listing);
+}
+
 base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const TargetRoot& root,
                                               const std::string& agent, Deadline deadline,
                                               std::vector<std::string>& skipped) {
   JPROF_TRY_ASSIGN(const std::string random, base::random_base32(24));
-  const std::string name = ".jprof-" + random + ".so";
+  const std::string name = kCopyPrefix + random + kCopySuffix;
   for (const char* directory : kPlaces) {
     auto handed =
         container::as_identity(target.identity(), deadline, [&]() -> base::Result<Handed> {
           JPROF_TRY_ASSIGN(UniqueFd place, root.open_directory(directory));
+          sweep_copies(target, place.get());
           JPROF_TRY(write_copy(place.get(), directory, name, agent));
           return Handed{std::move(place), {}};
         });
@@ -112,6 +140,11 @@ void DeliveredAgent::remove() {
                                  ::unlinkat(directory_.get(), name.c_str(), 0);
                                  return Handed{};
                                });
+  directory_.reset();
+}
+
+void DeliveredAgent::keep() {
+  name_.clear();
   directory_.reset();
 }
 

@@ -27,6 +27,7 @@ class DeliveredAgent {
   const std::string& path() const { return path_; } // as the JVM sees it
   void owns(base::UniqueFd directory, std::string name);
   void remove();
+  void keep(); // the copy stays where it is
 
  private:
   const jvm::Target* target_; // outlives us: both live in connect_agent
