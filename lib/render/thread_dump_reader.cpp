@@ -70,7 +70,8 @@ bool parse_date(std::string_view line, std::chrono::seconds& time) {
   }
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
                                          std::chrono::day(day)};
-  if (!date.ok()) {
+  // Nanoseconds since 1970 end in 2262.
+  if (!date.ok() || year < 1970 || year > 2261) {
     return false;
   }
   time = std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(hour) +
