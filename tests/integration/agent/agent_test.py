@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from driver import Jvm, Session
+from driver import PATIENCE_S, Jvm, Session, wait_for
 from region import OUTCOMES
 
 CHECKS = []
@@ -63,20 +63,36 @@ def no_residue(pid):
     with open(f"/proc/{pid}/timers") as timers:
         assert timers.read() == ""
     for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/comm") as name:
-            assert name.read().strip() != "jprof", "the agent's thread is still there"
+        try:
+            with open(f"/proc/{pid}/task/{tid}/comm") as name:
+                assert name.read().strip() != "jprof", "the agent's thread is still there"
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it ended while we looked
     with open(f"/proc/{pid}/status") as status:
         caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
     assert not caught >> (signal.SIGPROF - 1) & 1, "SIGPROF is still handled"
 
 
 def wait_until_gone(pid):
-    for _ in range(200):
+    end = time.monotonic() + PATIENCE_S
+    while True:
         try:
             return no_residue(pid)
         except AssertionError:
+            if time.monotonic() > end:
+                raise
             time.sleep(0.05)
-    no_residue(pid)
+
+
+def poisson_bound(mean, doubt=1e-5):
+    """The number that chance exceeds once in 100 000 runs."""
+    number, term = 0, math.exp(-mean)
+    below = term
+    while 1 - below > doubt:
+        number += 1
+        term *= mean / number
+        below += term
+    return number
 
 
 @check
@@ -85,22 +101,22 @@ def known_shares_and_weights(context):
     jvm = context.jvm("Known", "shares")
     session = Session(jvm, context.library)
     assert session.failure is None and session.load_result == 0, (session.failure, session.load_result)
-    session.run_until(600, 10 * context.seconds)
+    session.run_until(600)
     region = session.stop()
     assert (session.reason, session.in_flight) == ("asked", 0)
     balanced(region)
     leaves = session.recording.leaves()
     hot, warm = leaves["Known.hot"], leaves["Known.warm"]
-    total = sum(leaves.values())
-    share = 100 * hot / total
+    share = 100 * hot / (hot + warm)
     error = 100 * math.sqrt(0.75 * 0.25 / len(session.recording.samples))
     print(f"  hot {share:.2f} % of {len(session.recording.samples)} samples, SE {error:.2f}")
     assert abs(share - 75) <= 2 + 3 * error, leaves.most_common(5)
-    assert (hot + warm) / total > 0.97, leaves.most_common(5)
     weights = {}
     for sample, _ in session.recording.samples:
         weights[sample["thread"]] = weights.get(sample["thread"], 0) + sample["weight"]
     index, weight = max(weights.items(), key=lambda item: item[1])
+    # The thread does nothing else; the JVM's other threads compile and collect as long as they like.
+    assert hot + warm >= 0.97 * weight, (weight, leaves.most_common(5))
     thread = region.threads()[index]
     cpu = thread["cpu_disarm"] - thread["cpu_arm"]
     print(f"  weight {weight / 1e6:.0f} ms of {cpu / 1e6:.0f} ms CPU time in thread {thread['name']!r}")
@@ -118,7 +134,7 @@ def thread_split(context):
     """K4: four threads burning 1 : 2 : 3 : 4 are told apart, and each one's weight is its CPU time."""
     jvm = context.jvm("Known", "threads")
     session = Session(jvm, context.library, interval_ms=5)
-    session.run(context.seconds)
+    session.run_until(1000)
     region = session.stop()
     balanced(region)
     weights = {}
@@ -148,10 +164,7 @@ def named_threads(context, options):
     """Until each of the five was sampled and named: a crowded machine may let one wait for seconds."""
     jvm = context.jvm("Named", options=options)
     session = Session(jvm, context.library, interval_ms=5)
-    for _ in range(30):
-        session.run(2)
-        if len(sampled_by_name(session, session.region())) == 5:
-            break
+    session.run_while(lambda: len(sampled_by_name(session, session.region())) < 5)
     region = session.stop()
     balanced(region)
     named = sampled_by_name(session, region)
@@ -203,7 +216,7 @@ def two_sessions_in_a_row_and_busy(context):
         refused = Session(jvm, context.library)
         assert refused.failure and refused.failure[0] == "busy", refused.failure
         refused.close()
-        session.run(1)
+        session.run_until(10)
         balanced(session.stop())
         session.close()
         wait_until_gone(jvm.pid)
@@ -215,7 +228,7 @@ def later_copy_hands_over(context):
     jvm = context.jvm("Known", "shares")
     first = Session(jvm, context.library)
     assert first.load_result == 0 and first.hello[36:40] == b"\0\0\0\0"
-    first.run(0.5)
+    first.run_until(10)
     first.stop()
     first.close()
     with tempfile.TemporaryDirectory() as folder:
@@ -224,7 +237,7 @@ def later_copy_hands_over(context):
         second = Session(jvm, copy)
     assert second.failure is None and second.hello[36:40] == b"\1\0\0\0"
     assert second.load_result == 110, second.load_result
-    second.run(1)
+    second.run_until(10)
     balanced(second.stop())
     second.close()
     with open(f"/proc/{jvm.pid}/maps") as maps:
@@ -235,18 +248,17 @@ def later_copy_hands_over(context):
 def hang_up_stops_it(context):
     """A sidecar that dies ends the sampling at once; the region lingers, then goes."""
     jvm = context.jvm("Known", "shares")
-    session = Session(jvm, context.library, linger_s=1)
-    session.run(0.5)
+    session = Session(jvm, context.library, linger_s=3)
+    session.run_until(10)
     session.channel.close()
-    for _ in range(100):
-        region = session.region()
-        if region.state == 3:
-            break
-        time.sleep(0.01)
-    assert (region.state, region.stop_reason) == (3, 3), (region.state, region.stop_reason)
+    closed = time.monotonic()
+    wait_for(lambda: session.region().state == 3)
+    region = session.region()
+    assert region.stop_reason == 3, region.stop_reason
     balanced(region)
     with open(f"/proc/{jvm.pid}/maps") as maps:
-        assert "memfd:jprof-test" in maps.read(), "the region did not linger"
+        there = "memfd:jprof-test" in maps.read()
+    assert there or time.monotonic() - closed >= 3, "the region did not linger"
     wait_until_gone(jvm.pid)
     with open(f"/proc/{jvm.pid}/maps") as maps:
         assert "memfd:jprof-test" not in maps.read(), "the region is still mapped"
@@ -255,8 +267,7 @@ def hang_up_stops_it(context):
 @check
 def deadline_stops_it(context):
     jvm = context.jvm("Known", "shares")
-    session = Session(jvm, context.library, duration_s=0.7)
-    session.run(5)
+    session = Session(jvm, context.library, duration_s=2)
     region = session.stopped()
     assert session.reason == "deadline"
     balanced(region)
@@ -269,10 +280,9 @@ def killed_jvm_leaves_the_region(context):
     """After SIGKILL everything committed is readable; at most the signals in flight are missing."""
     jvm = context.jvm("Known", "threads")
     session = Session(jvm, context.library, interval_ms=2)
-    session.run_until(50, 30)
+    session.run_until(50)
     jvm.kill()
-    region = session.region()
-    session.recording.drain(region)
+    region = session.drain_last()
     counters = region.counters
     ended = sum(counters[name] for name in OUTCOMES)
     assert 0 <= counters["entered"] - ended <= 32, counters
@@ -287,6 +297,7 @@ def names_survive_class_churn(context):
     jvm = context.jvm("Churn")
     session = Session(jvm, context.library, interval_ms=1)
     session.run(context.seconds)
+    session.run_until(300)
     region = session.stop()
     balanced(region)
     # Generated classes are named Made<n>; their method work<n> calls nothing of another number.
@@ -309,7 +320,7 @@ def costs_are_counted_and_limited(context):
     """Delivery costs more than a system call; a limit that cannot be kept takes the steps in order, and time stays right."""
     jvm = context.jvm("Known", "shares")
     session = Session(jvm, context.library, interval_ms=1, overhead=1)
-    session.run(11)
+    session.run_while(lambda: session.region().counters["detail_lost"] < 5)
     region = session.stop()
     balanced(region)
     counters = region.counters
@@ -318,28 +329,45 @@ def costs_are_counted_and_limited(context):
           f" {counters['detail_lost']} steps, interval {counters['interval_now'] / 1e6} ms, depth {region.max_depth}")  # fmt: skip
     assert 1000 < counters["delivery_ns"] < 1_000_000, counters
     assert 0 < counters["handler_ns"] < 1_000_000 * signals, counters
-    assert counters["detail_lost"] >= 3, counters
+    assert counters["detail_lost"] >= 5, counters
     assert counters["interval_now"] == 1_000_000 * 2 ** min(4, counters["detail_lost"]), counters
-    assert region.max_depth == {5: 256, 6: 64}.get(counters["detail_lost"], 2048)
+    assert region.max_depth == {5: 256, 6: 64}.get(counters["detail_lost"], 64)
     weight = sum(sample["weight"] for sample, _ in session.recording.samples)
-    cpu = sum(thread["cpu_disarm"] - thread["cpu_arm"] for thread in region.threads().values())
+    used = [thread["cpu_disarm"] - thread["cpu_arm"] for thread in region.threads().values()]
+    cpu = sum(used)
     print(f"  weight {weight / 1e6:.0f} ms of {cpu / 1e6:.0f} ms CPU time")
-    assert abs(weight - cpu) <= 0.03 * cpu + 50e6, (weight, cpu)
+    # Of each thread the last interval has no signal yet, and each doubling begins anew: 1 + 2 + 4 + 8 + 16 ms.
+    assert abs(weight - cpu) <= 0.03 * cpu + sum(min(each, 31e6) for each in used), (weight, cpu)
     session.close()
     assert jvm.process.poll() is None
+
+
+@check
+def mixed_work_has_whole_stacks(context):
+    """At most one stack in a thousand fails, give or take chance: bench/accuracy/run measures it with enough samples."""
+    jvm = context.jvm("Mixed")
+    session = Session(jvm, context.library, interval_ms=1)
+    session.run_until(500)
+    region = session.stop()
+    balanced(region)
+    samples, failed = len(session.recording.samples), region.counters["error"]
+    errors = [stack for _, stack in session.recording.samples if any(kind == "error" for kind, _ in stack)]
+    print(f"  {failed} of {samples} samples failed")
+    assert failed <= poisson_bound(samples / 1000) and samples >= 100, errors
+    session.close()
 
 
 @check
 def deep_stacks_are_marked(context):
     jvm = context.jvm("Known", "deep")
     session = Session(jvm, context.library, depth=256)
-    session.run(2)
+    session.run_until(20)
     region = session.stop()
     balanced(region)
     assert region.counters["truncated"] > 0 and max(len(s) for _, s in session.recording.samples) == 256
     session.close()
     session = Session(jvm, context.library)
-    session.run(2)
+    session.run_until(20)
     balanced(session.stop())
     deepest = max((stack for _, stack in session.recording.samples), key=len)
     assert len([1 for _, text in deepest if text == "Known.recurse"]) == 1001, len(deepest)
@@ -351,7 +379,7 @@ def flips_generations_when_small(context):
     """A region of 512 KiB holds what a big one does, by flipping; nothing is lost in between."""
     jvm = context.jvm("Known", "spread")
     session = Session(jvm, context.library, interval_ms=1, region_bytes=512 * 1024)
-    session.run_until(300, 60)
+    session.run_until(300)
     region = session.stop()
     balanced(region)
     depths = {sum(text == "Known.recurse" for _, text in stack) for _, stack in session.recording.samples}
@@ -370,7 +398,7 @@ def foreign_handler_is_respected(context):
     second = Session(jvm, context.library, signal_number=signal.SIGUSR1)
     assert second.failure and second.failure[0] == "busy"
     os.kill(jvm.pid, signal.SIGPROF)
-    first.run(0.5)
+    first.run_while(lambda: first.region().counters["foreign"] == 0)
     region = first.stop()
     balanced(region)
     assert region.counters["foreign"] == 1, region.counters

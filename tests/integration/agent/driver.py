@@ -24,6 +24,14 @@ STATUS = (
 ).split()
 REASONS = "none asked deadline peer_gone overhead vm_exit handler_replaced agent_error".split()
 F_ADD_SEALS, SEALS = 1033, 1 | 2 | 4  # SEAL, SHRINK, GROW
+PATIENCE_S = 60  # no test is about speed: on a crowded machine anything may wait
+
+
+def wait_for(condition):
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
 
 
 class Jvm:
@@ -42,10 +50,7 @@ class Jvm:
             trigger = f"/proc/{self.pid}/root/tmp/.attach_pid{self.pid}"
             with open(trigger, "w"):
                 os.kill(self.pid, signal.SIGQUIT)
-                for _ in range(500):
-                    if os.path.exists(path):
-                        break
-                    time.sleep(0.01)
+                wait_for(lambda: os.path.exists(path))
             os.unlink(trigger)
         with socket.socket(socket.AF_UNIX) as channel:
             channel.connect(path)
@@ -86,7 +91,7 @@ class Session:
         began = time.monotonic()
         self.load_result = jvm.load(library, f"v=1,socket=/tmp/{name},nonce={self.nonce.hex()}")
         self.load_ms = (time.monotonic() - began) * 1000
-        listener.settimeout(5)
+        listener.settimeout(PATIENCE_S)
         self.channel, _ = listener.accept()
         listener.close()
         os.unlink(f"/proc/{jvm.pid}/root/tmp/{name}")
@@ -104,12 +109,12 @@ class Session:
             assert kind == STARTED, kind
             self.armed, self.not_armed, self.start_ns, self.start_nanos = struct.unpack_from("<IIQQ", message, 8)
 
-    def any_message(self, timeout=10):
+    def any_message(self, timeout=PATIENCE_S):
         self.channel.settimeout(timeout)
         message = self.channel.recv(512)
         return (struct.unpack_from("<I", message)[0], message) if message else (0, b"")
 
-    def receive(self, kind, timeout=10):
+    def receive(self, kind, timeout=PATIENCE_S):
         got, message = self.any_message(timeout)
         assert got == kind, f"expected message {kind}, got {got}"
         return message
@@ -125,29 +130,39 @@ class Session:
         return region
 
     def run(self, seconds):
+        """False if the agent has ended it before."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             readable, _, _ = select.select([self.channel], [], [], min(0.2, max(0, end - time.monotonic())))
             if readable:
-                return
+                return False
             self.drain()
+        return True
 
-    def run_until(self, samples, seconds):
-        """Until there are so many samples, or the time is over: a crowded machine gives less CPU time in a second."""
-        end = time.monotonic() + seconds
-        while len(self.recording.samples) < samples and time.monotonic() < end:
-            self.run(0.2)
+    def run_until(self, samples):
+        """Until there are so many samples: a crowded machine gives less CPU time in a second."""
+        self.run_while(lambda: len(self.recording.samples) < samples)
+
+    def run_while(self, condition):
+        """As long as the condition holds and patience lasts; what it was for is asserted afterwards."""
+        end = time.monotonic() + PATIENCE_S
+        while condition() and time.monotonic() < end and self.run(0.2):
+            pass
 
     def stop(self):
         self.channel.send(struct.pack("<II", STOP, 8))
         return self.stopped()
 
-    def stopped(self, timeout=10):
+    def stopped(self, timeout=PATIENCE_S):
         message = self.receive(STOPPED, timeout)
         self.reason, self.in_flight = struct.unpack_from("<II", message, 8)
         self.reason = REASONS[self.reason]
+        return self.drain_last()
+
+    def drain_last(self):
+        """When nobody writes any more."""
         region = self.region()
-        self.recording.drain(region)
+        self.recording.drain(region, last=True)
         return region
 
     def close(self):

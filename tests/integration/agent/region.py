@@ -73,14 +73,16 @@ class Region:
         return [dict(base=r[2], end=r[3], bias=r[4], unloaded=r[6], build_id=r[7][: r[8]].hex(),
                      path=r[10][: r[1]].decode()) for r in self.records(3, MODULE) if r[1]]  # fmt: skip
 
-    def samples(self, first):
-        """Complete samples from number `first` on."""
+    def samples(self, first, last=False):
+        """Complete samples from number `first` on; one that is being written ends them, unless nobody writes any more."""
         record, offset, size = self.sections[1]
         capacity = size // record
         result = []
         for number in range(first, self.ring_head):
             row = SAMPLE.unpack(self.read(offset + number % capacity * record, record))
             if row[0] != number + 1:
+                if last:
+                    continue  # its writer died with its process
                 break
             result.append(dict(number=number, time=row[1], weight=row[2], thread=row[4], tid=row[5], generation=row[6],
                                stack=row[7]))  # fmt: skip
@@ -118,9 +120,9 @@ class Recording:
         self.samples = []  # (sample, stack as a tuple of (kind, text), leaf first)
         self.kept = {}  # generation number -> (stacks, names)
 
-    def drain(self, region):
+    def drain(self, region, last=False):
         """The order matters: first the samples, then the header again and with it the arenas that they name."""
-        samples = region.samples(self.next)
+        samples = region.samples(self.next, last)
         later = Region(region.read)
         for slot in range(2):
             number, stacks, names = later.arenas(slot)
