@@ -37,6 +37,8 @@ def in_pid_namespace(levels):
 PRIVATE_TMP = "mount -t tmpfs -o mode=1777 tmpfs /tmp"
 NOEXEC_TMP = "mount -t tmpfs -o mode=1777,noexec tmpfs /tmp"
 READ_ONLY_TMP = "mount -t tmpfs -o ro tmpfs /tmp"
+# As a container with readOnlyRootFilesystem has it: all but an emptyDir at /tmp.
+READ_ONLY_ROOT = "mount --make-rprivate / && mount -o remount,bind,ro / && " + PRIVATE_TMP
 NOEXEC_REST = " && ".join(f"mount -t tmpfs -o mode=1777,noexec tmpfs {place}" for place in ("/var/tmp", "/dev/shm", "/run"))
 
 
@@ -52,6 +54,8 @@ class Cell:
     as_jprof: list = field(default_factory=list)  # setpriv options instead of plain uid and gid
     as_jvm: list = field(default_factory=list)
     prepare: str = ""  # a signal for the JVM before we come
+    until: str = ""  # the line that it says then
+    timeout: str = "20s"
     leaves_running: bool = True
 
 
@@ -74,12 +78,16 @@ CELLS = [
          as_jprof=["--inh-caps=+sys_ptrace", "--ambient-caps=+sys_ptrace"]),
     Cell("JVM not dumpable", "IdentityMismatch", "IdentityMismatch", options=["-agentpath:{probe}=nondumpable"]),
     Cell("JVM not dumpable, root", jprof="0:0", options=["-agentpath:{probe}=nondumpable"]),
+    Cell("read-only root, /tmp writable", launcher=mounted(READ_ONLY_ROOT)),
     Cell("no writable /tmp", "AttachFailed", "AttachFailed", launcher=mounted(READ_ONLY_TMP)),
     Cell("noexec /tmp", launcher=mounted(NOEXEC_TMP)),
     Cell("noexec everywhere", OK, "NoPlaceForAgent", launcher=mounted(NOEXEC_TMP, NOEXEC_REST)),
     Cell("-Xrs", options=["-Xrs"]),
     Cell("attaching disabled", "AttachDisabled", "AttachDisabled", options=["-XX:+DisableAttachMechanism"]),
     Cell("agent loading disabled", OK, "AgentLoadingDisabled", options=["-XX:-EnableDynamicAgentLoading"]),
+    Cell("starting", "AttachFailed", "AttachFailed", timeout="2s",
+         options=["-XX:+UnlockDiagnosticVMOptions", "-XX:+PauseAtStartup", "-XX:PauseAtStartupFile={paused}"]),
+    Cell("stopping, its shutdown hooks run", options=["-Dlong.stop=true"], prepare="TERM", until="stopping\n"),
     Cell("stopped", "AttachFailed", "AttachFailed", prepare="STOP"),
     Cell("zombie", "TargetGone", "TargetGone", prepare="KILL", leaves_running=False),
 ]
@@ -95,6 +103,8 @@ class Table:
         self.agent = shutil.copy(agent, self.place + "/libjprof.so")
         self.probe = shutil.copy(probe, self.place + "/probe.so")
         self.classes = shutil.copytree(classes, self.place + "/classes")
+        os.mkdir(self.place + "/paused")
+        os.chmod(self.place + "/paused", 0o777)
         self.java = subprocess.run([REPO + "/scripts/parts", "--where", "jdk-17"], capture_output=True, text=True)
 
     def close(self):
@@ -103,12 +113,16 @@ class Table:
     def start(self, cell):
         mark = "-Dcell=" + uuid.uuid4().hex
         uid, gid = cell.jvm.split(":")
-        options = [option.format(probe=self.probe) for option in cell.options]
+        paused = os.path.join(self.place, "paused", "here")
+        options = [option.format(probe=self.probe, paused=paused) for option in cell.options]
         command = cell.launcher + ["setpriv", "--reuid", uid, "--regid", gid, "--clear-groups"] + cell.as_jvm
         command += [self.java.stdout.strip() + "/jdk/bin/java", mark, "-Xmx32m", *options, "-cp", self.classes, "Idle"]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        while (line := process.stdout.readline()) and line != "ready\n":
-            pass
+        if cell.name == "starting":
+            while not os.path.exists(paused):  # made by the JVM, before it has a handler for SIGQUIT
+                time.sleep(0.01)
+        else:
+            wait_for_line(process, "ready\n")
         return process, find(mark)
 
     def ask(self, cell, *arguments):
@@ -128,17 +142,25 @@ class Table:
         try:
             if cell.prepare:
                 os.kill(pid, getattr(signal, "SIG" + cell.prepare))
-                time.sleep(0.2)
+                if cell.until:
+                    wait_for_line(process, cell.until)
+                while {"STOP": "T", "KILL": "ZX?"}.get(cell.prepare, state(pid)).find(state(pid)) < 0:
+                    time.sleep(0.01)
             _, told = self.ask(cell, "doctor", str(pid))
             foretold = told["jvms"][0].get("reason", OK) if "jvms" in told else told.get("reason")
-            code, attached = self.ask(cell, "attach", "--timeout", "20s", str(pid), "properties")
+            code, attached = self.ask(cell, "attach", "--timeout", cell.timeout, str(pid), "properties")
             _, recorded = self.ask(cell, "record", str(pid), "--duration", "300ms", "--agent", self.agent, "-o", self.output(cell))
             results = {"attach": attached.get("reason", OK), "record": recorded.get("reason", OK), "doctor": foretold}
             wanted = {"attach": cell.attach, "record": cell.record, "doctor": cell.record}
+            results["doctor on attach"], wanted["doctor on attach"] = foretold_attach(told), cell.attach
             problems += [f"{name}: {results[name]!r}, not {wanted[name]!r}" for name in wanted if results[name] != wanted[name]]
             for name, answer in (("attach", attached), ("record", recorded)):
                 if answer.get("reason") and cell.prepare != "KILL" and not answer.get("cure"):
                     problems.append(f"{name} names no cure: {answer}")
+            if cell.name == "starting":
+                os.remove(os.path.join(self.place, "paused", "here"))
+                if not wait_for_line(process, "ready\n"):
+                    problems.append("the JVM did not start after all")
             if cell.leaves_running and state(pid) in "ZX?":
                 problems.append("the JVM is dead")
             problems += [f"left behind: {name}" for name in leftovers(pid)]
@@ -157,6 +179,20 @@ class Table:
         uid, gid = map(int, cell.jprof.split(":"))
         os.chown(folder, uid, gid)
         return folder + "/out.collapsed"
+
+
+def wait_for_line(process, wanted):
+    while (line := process.stdout.readline()) and line != wanted:
+        pass
+    return line == wanted
+
+
+def foretold_attach(told):
+    """The reason of the first failed check among those that attaching depends on."""
+    for check in told["jvms"][0]["checks"] if "jvms" in told else [{"check": "process", "verdict": "fail", **told}]:
+        if check["verdict"] == "fail" and check["check"] in ("process", "jvm", "access", "attach", "tmp"):
+            return check["reason"]
+    return OK
 
 
 def find(mark):
