@@ -9,9 +9,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace jprof::container {
@@ -39,6 +41,24 @@ base::UniqueFd open_in_root(int root, const std::string& path, int flags) {
 
 std::string name_of(std::string_view path) {
   return "'" + base::printable(path) + "' in the target";
+}
+
+// Files of proc, tracefs and their like say that they are regular, and yet some of them hold a
+// reader for ever, take what they give from others (/proc/kmsg), or tell about ourselves.
+bool is_of_kernel(int fd) {
+  struct statfs system {};
+  if (::fstatfs(fd, &system) != 0) {
+    return true;
+  }
+  switch (system.f_type) {
+  case PROC_SUPER_MAGIC:
+  case SYSFS_MAGIC:
+  case TRACEFS_MAGIC:
+  case DEBUGFS_MAGIC:
+    return true;
+  default:
+    return false;
+  }
 }
 
 } // namespace
@@ -105,6 +125,9 @@ base::Result<base::UniqueFd> TargetRoot::open_regular(std::string_view path) con
   }
   if (!S_ISREG(entry.st_mode)) {
     return base::make_failure(ErrorCode::kInvalidData, name_of(path) + " is not a regular file");
+  }
+  if (is_of_kernel(found.get())) {
+    return base::make_failure(ErrorCode::kInvalidData, name_of(path) + " is a file of the kernel");
   }
   auto file = reopen(found.get(), O_RDONLY);
   if (!file) {

@@ -19,8 +19,9 @@ enum class Resolver { kAuto, kWalk };
 enum class Links { kFollow, kRefuseLast };
 
 // The file system as a hostile process sees it. Every path is resolved below its root, whatever it
-// has planted: absolute links, "..", magic links. What is not a regular file is never opened for
-// reading, so no FIFO or device blocks us. Movable; any thread.
+// has planted: absolute links, "..", magic links. What is not a regular file, or one of the
+// kernel's
+// (/proc, /sys), is never opened for reading, so no FIFO or device blocks us. Movable; any thread.
 class TargetRoot {
  public:
   // The root of a process, by the rights that we have now (as_target.h changes them).
@@ -32,7 +33,7 @@ class TargetRoot {
   base::Result<base::UniqueFd> resolve(std::string_view path, Links links = Links::kFollow) const;
   // O_PATH, and surely a directory.
   base::Result<base::UniqueFd> open_directory(std::string_view path) const;
-  // Read-only; kInvalidData if it is no regular file.
+  // Read-only; kInvalidData if it is no regular file, or one of the kernel's.
   base::Result<base::UniqueFd> open_regular(std::string_view path) const;
   // At most `limit_bytes`; a longer file is kLimit.
   base::Result<std::string> read(std::string_view path, std::size_t limit_bytes) const;

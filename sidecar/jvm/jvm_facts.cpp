@@ -68,7 +68,7 @@ JvmFacts read_facts(const Target& target) {
   JvmFacts facts;
   facts.release = read_release(target);
   if (const auto cmdline = target.process.read("cmdline", kTextBytes)) {
-    facts.command = parse_java_command(*cmdline);
+    facts.command = parse_java_command(*cmdline, option_files(target));
   }
   facts.flags = read_flags(target);
   if (const auto cgroup = target.process.read("cgroup", kTextBytes)) {

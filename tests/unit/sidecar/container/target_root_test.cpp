@@ -109,6 +109,17 @@ TEST_P(Root, AFifoIsNotOpened) {
   EXPECT_EQ(file.error().code, base::ErrorCode::kInvalidData);
 }
 
+TEST_P(Root, AFileOfTheKernelIsNotOpened) {
+  const auto whole =
+      TargetRoot::from(base::UniqueFd(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)), GetParam());
+
+  for (const char* path : {"/proc/version", "/proc/self/environ", "/proc/kmsg"}) {
+    const auto text = whole.read(path, 1U << 20U);
+    ASSERT_FALSE(text) << path;
+    EXPECT_EQ(text.error().code, base::ErrorCode::kInvalidData) << text.error().text();
+  }
+}
+
 TEST_P(Root, ADirectoryIsNoFile) {
   EXPECT_FALSE(root_->open_regular("/tmp"));
   EXPECT_FALSE(root_->open_directory("/secret"));

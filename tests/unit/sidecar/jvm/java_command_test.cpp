@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace jprof::jvm {
 namespace {
@@ -58,6 +59,63 @@ TEST(JavaCommand, OfNothingIsEmpty) {
   EXPECT_EQ(parse_java_command("java").main, ""); // cut: no NUL
 }
 
+TEST(JavaCommand, PutsArgumentFilesInTheirPlace) {
+  std::vector<std::string> asked;
+  const OptionFile read = [&asked](const std::string& path) -> std::string {
+    asked.push_back(path);
+    return path == "/etc/app.args" ? "# of the shop\n-Xrs -cp \"a b.jar\" @inner\ncom.acme.Main\n"
+                                   : "";
+  };
+
+  const JavaCommand command =
+      parse_java_command(joined({"java", "-Xmx1g", "@/etc/app.args", "@/etc/password"}), read);
+
+  EXPECT_EQ(command.main, "com.acme.Main");
+  EXPECT_EQ(command.vm_options, (std::vector<std::string>{"-Xmx1g", "-Xrs", "@inner"}));
+  EXPECT_EQ(asked, (std::vector<std::string>{"/etc/app.args"})); // the second is the program's
+}
+
+TEST(JavaCommand, LeavesArgumentFilesAloneWhereTheLauncherDoes) {
+  const OptionFile read = [](const std::string&) { return std::string("-Xrs Other"); };
+
+  EXPECT_EQ(parse_java_command(joined({"java", "--disable-@files", "@x", "Main"}), read).main,
+            "Main");
+  EXPECT_EQ(parse_java_command(joined({"java", "@@x", "Main"}), read).main, "Main");
+  EXPECT_EQ(parse_java_command(joined({"java", "@x", "Main"})).main, "Main"); // none can be read
+}
+
+TEST(JavaCommand, EndsWithArgumentFilesWithoutEnd) {
+  const OptionFile read = [](const std::string&) {
+    std::string text;
+    for (int i = 0; i < 100000; ++i) {
+      text += "-a ";
+    }
+    return text;
+  };
+  std::string cmdline = joined({"java"});
+  for (int i = 0; i < 1000; ++i) {
+    cmdline += joined({"@x"});
+  }
+
+  EXPECT_LT(parse_java_command(cmdline, read).vm_options.size(), 100000U);
+}
+
+TEST(JvmFlags, OfOptionFilesAreAppliedInTheJvmsOrder) {
+  const OptionFile read = [](const std::string& path) -> std::string {
+    return path == "flags" ? "+DisableAttachMechanism -EnableDynamicAgentLoading"
+                           : "-XX:-DisableAttachMechanism '-Da=b c'";
+  };
+
+  const auto options = expand_option_files(
+      {"-XX:+EnableDynamicAgentLoading", "-XX:Flags=flags", "-XX:VMOptionsFile=more", "-Xrs"},
+      read);
+
+  EXPECT_EQ(options, (std::vector<std::string>{"-XX:+DisableAttachMechanism",
+                                               "-XX:-EnableDynamicAgentLoading",
+                                               "-XX:+EnableDynamicAgentLoading",
+                                               "-XX:-DisableAttachMechanism", "-Da=b c", "-Xrs"}));
+}
+
 TEST(JvmFlags, LastOneWins) {
   JvmFlags flags;
   apply_options({"-XX:+DisableAttachMechanism", "-XX:-EnableDynamicAgentLoading", "-Xrs"}, flags);
@@ -84,6 +142,12 @@ TEST(OptionVariable, IsSplitAsAJvmDoes) {
   EXPECT_EQ(split_options("'unfinished quote"), (std::vector<std::string>{"unfinished quote"}));
   EXPECT_TRUE(split_options("  ").empty());
   EXPECT_EQ(split_options("''"), (std::vector<std::string>{""}));
+}
+
+TEST(ArgumentFile, IsSplitAsTheLauncherDoes) {
+  EXPECT_EQ(split_argument_file("-a \"b\\\\c\\td e\" # no more\n'f #g'\\h\ti#j\nk"),
+            (std::vector<std::string>{"-a", "b\\c\td e", "f #g\\h", "i", "k"}));
+  EXPECT_TRUE(split_argument_file("# nothing").empty());
 }
 
 } // namespace
