@@ -10,6 +10,8 @@ pin[flamegraph-pl]="debian bookworm libdevel-nytprof-perl 6.12, recipe 1"
 about[flamegraph-pl]="the original flamegraph.pl, as Debian's NYTProf ships it"
 pin[inferno]="inferno 0.12.8 --locked recipe 1"
 about[inferno]="inferno-diff-folded, the port of difffolded.pl that a package registry has; wants cargo 1.71 or later"
+pin[speedscope]="npm speedscope@1.25.0 sha512-cpf9HWTZf1ijLXBJrk87Ve/54tnYx6rlf0gUThvn3ook6h63hLXVOQiMf44PT+XoV503cPfvfiT5gP5vojp6Ag== recipe 1"
+about[speedscope]="speedscope 1.25, a viewer that the page is compared with"
 pin[static-libs]="debian bookworm curl, wslay-sys 0.1.2 sha256:f0fb5ec32c9651af69f97458e65b553a4822d74eb89f7c774f3ac3f41478696a recipe 3"
 about[static-libs]="static libcurl (HTTP and HTTPS only) and libwslay, for the image"
 
@@ -45,6 +47,15 @@ make_inferno() {
     --bin inferno-diff-folded inferno@0.12.8
   rm -rf target
   bin/inferno-diff-folded --help
+}
+
+make_speedscope() {
+  need npm browser
+  npm pack --silent "$(cut -d' ' -f2 <<<"${pin[speedscope]}")" >/dev/null
+  [[ "sha512-$(openssl dgst -sha512 -binary speedscope-*.tgz | base64 -w 0)" == "$(cut -d' ' -f3 <<<"${pin[speedscope]}")" ]]
+  tar -xzf speedscope-*.tgz --strip-components=1 package/dist/release package/LICENSE
+  rm speedscope-*.tgz
+  [[ -e dist/release/index.html ]]
 }
 
 # Downloads one source package from the Rust registry and unpacks it into ./crate. Cargo's `info` is the one command

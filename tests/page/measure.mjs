@@ -27,12 +27,13 @@ export async function openTimes(file, times) {
   return found;
 }
 
+// Objects and the memory of typed arrays.
 export async function heapAfterCollection(page) {
   const session = await page.context().newCDPSession(page);
   await session.send('HeapProfiler.collectGarbage');
-  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  const { usedSize, backingStorageSize = 0 } = await session.send('Runtime.getHeapUsage');
   await session.detach();
-  return usedSize;
+  return usedSize + backingStorageSize;
 }
 
 // For `before`: times the callbacks of animation frames. The page keeps its own reference, so it must come first.

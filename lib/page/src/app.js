@@ -44,7 +44,6 @@ export class App extends Commands {
       zoom: (view, node) => this.zoomInto(view, node),
       hover: (view, hit, event) => this.details.hover(view, hit, event),
       moved: (view) => this.moved(view),
-      drawn: () => {},
       settled: (view) => this.settled(view),
     };
     this.theme = new Theme(() => this.render());

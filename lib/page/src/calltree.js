@@ -19,6 +19,10 @@ export class CallTree {
     return i + 1 < this.end[i] ? i + 1 : -1;
   }
 
+  isOpen() {
+    return true;
+  }
+
   next(i) {
     if (i === 0) return -1;
     const after = this.end[i];

@@ -160,7 +160,7 @@ export class FlameView {
 
   draw() {
     if (!this.model || !this.width) return;
-    if (!this.layout) this.relayout();
+    if (!this.layout || this.layout.unfinished) this.relayout();
     const { context, width, height, ratio } = this;
     this.atBottom = this.element.scrollTop + height >= this.content - 2;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -172,7 +172,7 @@ export class FlameView {
     for (let row = first; row <= last; row++) this.drawRow(row, this.top(row));
     this.drawTicks();
     this.drawOutlines();
-    this.listener.drawn(this);
+    if (this.layout.unfinished) this.redraw();
   }
 
   drawRow(index, y) {

@@ -5,6 +5,8 @@
 // Boxes under half a pixel are not descended into; neighbours become one grey run that remembers what it hides.
 
 const MIN_PIXELS = 0.5;
+// Trees that grow while they are looked at grow for so long in one frame, and go on in the next.
+const GROW_MS = 40;
 
 class Row {
   constructor() {
@@ -74,11 +76,13 @@ function childrenOf(tree, node, total, order) {
   return children;
 }
 
-// options: { total, from, to (the window in units of weight), width (pixels), order, rootRow (0, or below to leave rows out), minimum (pixels) }
+// options: { total, from, to (the window in units of weight), width (pixels), order, rootRow (0, or below to leave rows out), minimum (pixels), patience (ms) }
 export function layoutBoxes(tree, options) {
-  const { total, from, to, width, order, rootRow, minimum = MIN_PIXELS } = options;
+  const { total, from, to, width, order, rootRow, minimum = MIN_PIXELS, patience = GROW_MS } = options;
   const layout = new Layout();
   const scale = width / (to - from || 1);
+  const until = performance.now() + patience;
+  let opened = 0;
   const nodes = [0];
   const starts = [0];
   const depths = [rootRow];
@@ -87,6 +91,10 @@ export function layoutBoxes(tree, options) {
     const node = nodes.pop();
     let at = starts.pop();
     const depth = depths.pop() + 1;
+    if (!tree.isOpen(node) && ++opened > 8 && performance.now() > until) {
+      layout.unfinished = true;
+      continue;
+    }
     const wide = [];
     const place = (child) => {
       const left = (at - from) * scale;

@@ -83,6 +83,11 @@ export class MergedTree {
     return this.firstChild[node];
   }
 
+  // Whether the children of a node have been found already.
+  isOpen(node) {
+    return this.firstChild[node] !== -2;
+  }
+
   next(node) {
     return this.nextSibling[node];
   }
