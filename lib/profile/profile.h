@@ -88,6 +88,15 @@ struct Loss {
   std::uint64_t weight = 0;
 };
 
+// A time in which samples were lost: what is seen there is less than what was. `from` <= `to`,
+// since ProfileInfo::start.
+struct Gap {
+  std::chrono::nanoseconds from{0};
+  std::chrono::nanoseconds to{0};
+  std::string reason;
+  std::uint64_t samples = 0; // lost in it
+};
+
 struct ProfileInfo {
   std::string title;         // "checkout-7d9f / app", never trusted as markup
   std::string event = "cpu"; // cpu, wall, alloc, lock
@@ -103,6 +112,7 @@ struct ProfileInfo {
   bool partial = false; // ended early; `partial_reason` says why
   std::string partial_reason;
   std::vector<Loss> losses;
+  std::vector<Gap> gaps; // in order of time; samples here are part of `losses`
   // Everything else worth showing, in order: {"JVM", "OpenJDK 17.0.15"}, {"agent CPU", "1.2 ms"}.
   std::vector<std::pair<std::string, std::string>> facts;
 };

@@ -69,6 +69,7 @@ enum class InfoTag : std::uint64_t {
   kPartial = 12,
   kLoss = 13,
   kFact = 14,
+  kGap = 15,
 };
 
 // Fields of an end chunk.

@@ -42,6 +42,17 @@ void decode_loss(ByteReader in, ProfileInfo& out) {
   }
 }
 
+void decode_gap(ByteReader in, ProfileInfo& out) {
+  Gap gap;
+  gap.reason = clean(in.text());
+  gap.from = positive(in.zigzag());
+  gap.to = std::max(gap.from, positive(in.zigzag()));
+  gap.samples = in.varint();
+  if (in.ok() && out.gaps.size() < kMostEntries) {
+    out.gaps.push_back(std::move(gap));
+  }
+}
+
 void decode_fact(ByteReader in, ProfileInfo& out) {
   std::string key = clean(in.text());
   std::string value = clean(in.text());
@@ -97,6 +108,9 @@ void decode_field(InfoTag tag, std::string_view bytes, ProfileInfo& out) {
   case InfoTag::kFact:
     decode_fact(in, out);
     break;
+  case InfoTag::kGap:
+    decode_gap(in, out);
+    break;
   }
 }
 
@@ -131,6 +145,14 @@ std::string encode_info(const ProfileInfo& info) {
     inner.text(key);
     inner.text(value);
     out.field(tag_of(InfoTag::kFact), inner.bytes());
+  }
+  for (const Gap& gap : info.gaps) {
+    ByteWriter inner;
+    inner.text(gap.reason);
+    inner.zigzag(gap.from.count());
+    inner.zigzag(gap.to.count());
+    inner.varint(gap.samples);
+    out.field(tag_of(InfoTag::kGap), inner.bytes());
   }
   return out.take();
 }

@@ -6,6 +6,7 @@
 #include "lib/base/random.h"
 #include "sidecar/inject/agent_link.h"
 #include "sidecar/record/control_channel.h"
+#include "sidecar/record/gap_book.h"
 #include "sidecar/record/session_summary.h"
 
 #include <algorithm>
@@ -166,6 +167,11 @@ class Session {
 
   nanoseconds elapsed() const { return steady_clock::now() - begin_; }
 
+  std::uint64_t lost() const {
+    return region_.counter(wire::Counter::kOutcomeRingFull) +
+           region_.counter(wire::Counter::kOutcomeNested);
+  }
+
   void end_early(std::string reason) {
     if (early_reason_.empty()) {
       early_reason_ = std::move(reason);
@@ -205,6 +211,7 @@ class Session {
   void drain_once(Reading reading) {
     handle(region_.refresh());
     const auto now = steady_clock::now();
+    gaps_.note(elapsed(), lost());
     if (tables_.due(now) || reading == Reading::kFinal) {
       update_tables(reading);
     }
@@ -231,8 +238,7 @@ class Session {
     progress.elapsed = std::min(elapsed(), options_.duration);
     progress.duration = options_.duration;
     progress.samples = intake_.samples();
-    progress.lost = region_.counter(wire::Counter::kOutcomeRingFull) +
-                    region_.counter(wire::Counter::kOutcomeNested);
+    progress.lost = lost();
     progress.hottest = hottest(kProgressMethods);
     input_.progress(progress);
   }
@@ -362,6 +368,7 @@ class Session {
           std::min<std::uint64_t>(result_.weight / result_.samples, std::uint64_t{1} << 60)));
     }
     info.losses = losses_of(result_);
+    info.gaps = gaps_.gaps();
     info.partial = !early_reason_.empty();
     info.partial_reason = early_reason_;
     add_facts(info);
@@ -400,6 +407,7 @@ class Session {
   steady_clock::time_point begin_;
   profile::RecordingWriter writer_;
   Intake intake_;
+  GapBook gaps_;
   Timer flush_;
   Timer tables_;
   RecorderResult result_;

@@ -34,6 +34,7 @@ ProfileInfo example_info() {
   info.has_times = true;
   info.has_threads = true;
   info.losses = {{"ring full", 3, 30'000'000}};
+  info.gaps = {{.from = 2s, .to = 2100ms, .reason = "samples lost", .samples = 3}};
   info.facts = {{"JVM", "17.0.15"}, {"pod", "checkout-1"}};
   return info;
 }
@@ -145,6 +146,11 @@ TEST(Recording, ComesBackAsItWas) {
   EXPECT_FALSE(info.partial);
   ASSERT_EQ(info.losses.size(), 1U);
   EXPECT_EQ(info.losses[0].weight, 30'000'000U);
+  ASSERT_EQ(info.gaps.size(), 1U);
+  EXPECT_EQ(info.gaps[0].from, 2s);
+  EXPECT_EQ(info.gaps[0].to, 2100ms);
+  EXPECT_EQ(info.gaps[0].reason, "samples lost");
+  EXPECT_EQ(info.gaps[0].samples, 3U);
   EXPECT_EQ(info.facts, profile.info().facts);
 }
 

@@ -126,6 +126,9 @@ TEST(Recorder, CountsWhatAFullRingLost) {
   EXPECT_EQ(recorded.result->info.losses[0].reason, "ring full");
   EXPECT_EQ(recorded.result->info.losses[0].samples, 12U);
   EXPECT_EQ(recorded.result->info.losses[0].weight, 84U);
+  ASSERT_EQ(recorded.result->info.gaps.size(), 1U);
+  EXPECT_EQ(recorded.result->info.gaps[0].samples, 12U);
+  EXPECT_EQ(recorded.read().profile.info().gaps.size(), 1U);
 }
 
 // The two generations flip many times and every offset comes to mean another method: a name that
