@@ -3,7 +3,6 @@
 #include "lib/page/page_data.h"
 
 #include "lib/base/check.h"
-#include "lib/base/duration.h"
 #include "lib/base/json.h"
 #include "lib/page/columns.h"
 #include "lib/page/tree_columns.h"
@@ -11,6 +10,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 namespace jprof::page {
 namespace {
@@ -112,6 +113,47 @@ std::int64_t duration_ticks(const Profile& profile) {
   return last / kTickNanoseconds;
 }
 
+// "5.01 s", "10 ms", "12 min 30 s": read by people, so three digits are enough.
+std::string duration_label(std::chrono::nanoseconds duration) {
+  const std::int64_t ns = duration.count();
+  if (ns <= 0) {
+    return {};
+  }
+  constexpr std::int64_t kMinute = 60'000'000'000;
+  if (ns >= 2 * kMinute) {
+    const std::int64_t seconds = (ns + 500'000'000) / 1'000'000'000;
+    const bool hours = seconds >= 7200;
+    const std::int64_t large = seconds / (hours ? 3600 : 60);
+    const std::int64_t small = hours ? seconds % 3600 / 60 : seconds % 60;
+    std::string out = std::to_string(large) + (hours ? " h" : " min");
+    return small > 0 ? out + ' ' + std::to_string(small) + (hours ? " min" : " s") : out;
+  }
+  const auto [unit, word] = ns >= 1'000'000'000 ? std::pair(1e9, " s")
+                            : ns >= 1'000'000   ? std::pair(1e6, " ms")
+                            : ns >= 1'000       ? std::pair(1e3, " µs")
+                                                : std::pair(1.0, " ns");
+  std::array<char, 32> digits{};
+  (void)std::snprintf(digits.data(), digits.size(), "%.3g", static_cast<double>(ns) / unit);
+  if (std::string_view(digits.data()).find('e') != std::string_view::npos) {
+    (void)std::snprintf(digits.data(), digits.size(), "%.0f", static_cast<double>(ns) / unit);
+  }
+  return digits.data() + std::string(word);
+}
+
+base::Json describe_gaps(const std::vector<profile::Gap>& gaps) {
+  base::Json list = base::Json::array();
+  for (const profile::Gap& gap : gaps) {
+    base::Json entry = base::Json::object();
+    entry["from"] = gap.from.count() / kTickNanoseconds;
+    entry["to"] =
+        std::max(gap.from.count() / kTickNanoseconds + 1, gap.to.count() / kTickNanoseconds);
+    entry["lost"] = gap.samples;
+    entry["reason"] = gap.reason;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 base::Json describe_info(const Profile& profile, const std::string& title) {
   const profile::ProfileInfo& info = profile.info();
   base::Json meta = base::Json::object();
@@ -119,10 +161,10 @@ base::Json describe_info(const Profile& profile, const std::string& title) {
   meta["event"] = info.event;
   meta["unit"] = unit_word(info.unit);
   if (info.interval.count() > 0) {
-    meta["interval"] = base::format_duration(info.interval);
+    meta["interval"] = duration_label(info.interval);
   }
   if (info.duration.count() > 0) {
-    meta["duration"] = base::format_duration(info.duration);
+    meta["duration"] = duration_label(info.duration);
     meta["durationS"] = std::chrono::duration<double>(info.duration).count();
   }
   const auto start =
@@ -136,6 +178,9 @@ base::Json describe_info(const Profile& profile, const std::string& title) {
   }
   if (lost > 0) {
     meta["lost"] = lost;
+  }
+  if (info.has_times && !info.gaps.empty()) {
+    meta["gaps"] = describe_gaps(info.gaps);
   }
   if (info.partial) {
     meta["partial"] = info.partial_reason.empty() ? "no reason known" : info.partial_reason;
@@ -179,15 +224,12 @@ Facts describe_capture(const Profile& profile) {
       facts.emplace_back(std::move(label), std::move(value));
     }
   };
-  const auto duration = [](std::chrono::nanoseconds d) {
-    return d.count() > 0 ? base::format_duration(d) : std::string();
-  };
   add("event", info.event);
   add("engine", info.engine);
   add("stack walker", info.walker);
-  add("interval asked", duration(info.interval));
-  add("interval got", duration(info.interval_got));
-  add("duration", duration(info.duration));
+  add("interval asked", duration_label(info.interval));
+  add("interval got", duration_label(info.interval_got));
+  add("duration", duration_label(info.duration));
   add("samples", std::to_string(profile.total_count()));
   for (const profile::Loss& loss : info.losses) {
     add("lost: " + loss.reason, std::to_string(loss.samples));

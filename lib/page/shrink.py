@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the bundled script small: no comments, no needless white space, short names.
 
-Every name of ours has one short form everywhere, so scopes need not be understood. Properties that a
-browser has must keep their names: they are listed in reserved_names.txt, which
-tests/page/reserved_names.mjs compares with a real browser, and so must those that are also reached by
-a text (state[field]), listed there by hand. A variable may be shortened whatever its name, as long
-as no module uses the global of that name.
+A property of ours has one short form everywhere. Those that a browser has must keep their names: they
+are listed in reserved_names.txt, which tests/page/reserved_names.mjs compares with a real browser, and
+so must those that are also reached by a text (state[field]), listed there by hand. A variable has one
+short form in each method and each statement of the bundle, so that scopes inside need not be
+understood; it may be shortened whatever its name, as long as nothing there uses the global of that
+name.
 """
 
 import hashlib
@@ -136,14 +137,15 @@ def roles(tokens):
     return found
 
 
-def declared_names(tokens, role):
+def declared_names(tokens, role, pairs, begin=0, end=None):
     """Names after const, let, function, class and catch, in parameter lists and in their patterns."""
-    found, pairs = set(), bracket_pairs(tokens)
+    found = set()
 
-    def pattern(begin, end):
-        found.update(tokens[k][1] for k in range(begin, end) if role[k] in ("variable", "shorthand"))
+    def pattern(first, last):
+        found.update(tokens[k][1] for k in range(first, last) if role[k] in ("variable", "shorthand"))
 
-    for i, (kind, text) in enumerate(tokens):
+    for i in range(begin, len(tokens) if end is None else end):
+        kind, text = tokens[i]
         if kind == "name" and text in ("const", "let"):
             pattern(i + 1, pairs[i + 1] if tokens[i + 1][1] in "[{" else i + 2)
         elif kind == "name" and text in ("function", "class"):
@@ -161,17 +163,32 @@ SAFE_GLOBALS = set("Math Float64Array Int32Array Uint32Array Uint8Array Map Set 
                    "JSON document performance requestAnimationFrame ResizeObserver".split())
 
 
+def join_math(tokens, role):
+    """Math.max becomes one name, so that it can have a variable of its own."""
+    out, new_role = [], []
+    for i, token in enumerate(tokens):
+        if token[1] == "." and out and out[-1] == ("name", "Math") and new_role[-1] == "variable":
+            continue
+        if tokens[i - 1][1] == "." and out and out[-1] == ("name", "Math"):
+            out[-1] = ("name", "Math." + token[1])
+            continue
+        out.append(token)
+        new_role.append(role[i])
+    return out, new_role
+
+
 def alias_globals(tokens, role, declared):
     """Gives globals that are used often a variable of their own, at the start of the bundle's function."""
+    tokens, role = join_math(tokens, role)
     counts = {}
     for i, (kind, text) in enumerate(tokens):
-        if role[i] == "variable" and text in SAFE_GLOBALS - declared:
+        if role[i] == "variable" and text.split(".")[0] in SAFE_GLOBALS - declared:
             counts[text] = counts.get(text, 0) + 1
     often = sorted(name for name, count in counts.items() if count * (len(name) - 2) > len(name) + 6)
     start = next(i for i, token in enumerate(tokens) if token[1] == "'use strict'") + 2
     prelude, fresh = [], {}
     for name in often:
-        fresh[name] = name + "_"
+        fresh[name] = name.replace(".", "_") + "_"
         prelude += [("name", "const"), ("name", fresh[name]), ("punct", "="), ("name", name), ("punct", ";")]
     declared.update(fresh.values())
     body = [(kind, fresh[text]) if role[i] == "variable" and text in fresh else (kind, text)
@@ -181,33 +198,113 @@ def alias_globals(tokens, role, declared):
     return tokens, role[:start] + new_role + role[start:]
 
 
+def units_of(tokens, pairs):
+    """Ranges of tokens whose local names are their own: the methods of each class, and the other statements of the
+    bundle's function."""
+    start = next(i for i, token in enumerate(tokens) if token[1] == "'use strict'") + 2
+    end = next(i for i in range(len(tokens) - 1, 0, -1) if tokens[i][1] == "}")
+    begins, i = [0], start
+    while i < end:
+        text = tokens[i][1]
+        if text == "class" and tokens[i - 1][1] in (";", "}"):
+            i = next(k for k in range(i, end) if tokens[k][1] == "{")
+            closing, i = pairs[i], i + 1
+            while i < closing:
+                begins.append(i)
+                while tokens[i][1] != "(":
+                    i += 1
+                i = pairs[pairs[i] + 1] + 1
+        elif tokens[i - 1][1] in (";", "}") and text in ("function", "const", "let", "async"):
+            begins.append(i)
+        i = pairs[i] + 1 if tokens[i][1] in ("(", "[", "{") else i + 1
+    return list(zip(begins, begins[1:] + [len(tokens)]))
+
+
+def count_names(tokens, role, begin, end, wanted):
+    counts = {}
+    for i in range(begin, end):
+        if role[i] in wanted:
+            counts[tokens[i][1]] = counts.get(tokens[i][1], 0) + 1
+    return counts
+
+
+def by_use(counts):
+    return sorted(counts, key=lambda name: (-counts[name], name))
+
+
+def name_locals(tokens, role, pairs, unit, outer, properties):
+    """Short names for the variables of a unit; `outer` has those of the bundle's function."""
+    used = count_names(tokens, role, *unit, ("variable", "shorthand"))
+    pairs_of_names = count_names(tokens, role, *unit, ("shorthand",))
+    own = declared_names(tokens, role, pairs, *unit) - outer.keys()
+    short = {name: outer[name] for name in used if name in outer}
+    taken = {short.get(name, name) for name in used if name not in own} | KEYWORDS
+    left = []
+    for name in by_use({name: used[name] for name in used if name in own}):
+        also = properties.get(name, name) if name in pairs_of_names else ""
+        # { width } with a short name for the variable alone is longer than with the long one.
+        keep = also == name and (len(name) - 1) * (used[name] - pairs_of_names[name]) <= 2 * pairs_of_names[name]
+        if also and also not in taken and (keep or len(also) == 1):
+            short[name] = also
+            taken.add(also)
+        else:
+            left.append(name)
+    for name, letters in zip(left, short_names(taken)):
+        short[name] = letters
+    return short
+
+
 def rename(tokens, reserved):
-    names = {text for kind, text in tokens if kind == "name"}
     role = roles(tokens)
-    kept = reserved | KEYWORDS
-    declared = declared_names(tokens, role)
+    declared = declared_names(tokens, role, bracket_pairs(tokens))
     tokens, role = alias_globals(tokens, role, declared)
     tokens, role = alias_this(tokens, role)
-    declared.add("self_")
-    counts = {}
-    for i, (kind, text) in enumerate(tokens):
-        if kind == "name" and (text not in kept or (text in declared and role[i] == "variable")):
-            counts[text] = counts.get(text, 0) + 1
-    ours = sorted(counts, key=lambda n: (-counts[n] * len(n), n))
-    short = {n: s for n, s in zip(ours, short_names(names | kept)) if len(s) < len(n)}
+    role = ["" if text in KEYWORDS else role[i] for i, (kind, text) in enumerate(tokens)]
+    pairs = bracket_pairs(tokens)
+    units = units_of(tokens, pairs)
+
+    named = count_names(tokens, role, 0, len(tokens), ("property", "shorthand"))
+    kept = reserved & named.keys()
+    free = {name: count for name, count in named.items() if name not in kept}
+    properties = {name: s for name, s in zip(by_use(free), short_names(kept | KEYWORDS)) if len(s) < len(name)}
+
+    used = count_names(tokens, role, 0, len(tokens), ("variable", "shorthand"))
+    globals_used = used.keys() - declared_names(tokens, role, pairs)
+    tops = top_names(tokens, role, units)
+    outer = dict(zip(by_use({name: used.get(name, 1) for name in tops}), short_names(globals_used | KEYWORDS)))
+
     out = []
-    for i, (kind, text) in enumerate(tokens):
-        if kind != "name" or text not in short:
-            out.append((kind, text))
-        elif text not in kept:
-            out.append((kind, short[text]))
-        elif role[i] == "shorthand" and text in declared:
-            out += [(kind, text), ("punct", ":"), (kind, short[text])]
-        elif role[i] == "variable" and text in declared:
-            out.append((kind, short[text]))
-        else:
-            out.append((kind, text))
+    for unit in units:
+        short = name_locals(tokens, role, pairs, unit, outer, properties)
+        for i in range(*unit):
+            kind, text = tokens[i]
+            as_property, as_variable = properties.get(text, text), short.get(text, text)
+            if role[i] == "property":
+                out.append((kind, as_property))
+            elif role[i] == "variable":
+                out.append((kind, as_variable))
+            elif role[i] == "shorthand" and as_property != as_variable:
+                out += [(kind, as_property), ("punct", ":"), (kind, as_variable)]
+            elif role[i] == "shorthand":
+                out.append((kind, as_property))
+            else:
+                out.append((kind, text))
     return out
+
+
+def top_names(tokens, role, units):
+    """Names that the bundle's function declares itself."""
+    names = set()
+    for begin, _ in units[1:]:
+        words = [text for kind, text in tokens[begin : begin + 3]]
+        if words[0] == "async":
+            words = words[1:]
+        if words[0] in ("function", "const", "let", "class"):
+            names.add(words[1])
+    for i, (kind, text) in enumerate(tokens):
+        if text == "class" and kind == "name" and role[i] == "" and tokens[i - 1][1] in (";", "}"):
+            names.add(tokens[i + 1][1])
+    return names
 
 
 def alias_this(tokens, role):
@@ -223,15 +320,85 @@ def alias_this(tokens, role):
         opening = next(k for k in range(i - 1, 0, -1) if pairs.get(k) == i - 1)
         body = [token[1] for token in tokens[i : pairs[i]]]
         if role[opening - 1] == "property" or tokens[opening - 1][1] == "constructor":
-            if body.count("this") > 4 and not {"super", "function", "class"} & set(body):
+            if body.count("this") > 3 and not {"super", "function", "class"} & set(body):
                 ends.append(pairs[i])
                 out += [("name", "const"), ("name", "self_"), ("punct", "="), ("name", "this"), ("punct", ";")]
                 new_role += ["", "variable", "", "", ""]
     return out, new_role
 
 
+# What an operand of && and the condition of ?: must not hold outside of brackets.
+LOOSE = {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "**=", "<<=", ">>=", ">>>=", "&&=", "||=", "??=", "=>", ",", "...", "yield"}
+STATEMENTS = {"if", "for", "while", "do", "switch", "try", "return", "throw", "continue", "break", "const", "let", "function", "class", "{", ";"}
+
+
+def closing(tokens, at):
+    """Where the bracket at `at` closes."""
+    depth = 0
+    while True:
+        if tokens[at][0] == "punct":
+            depth += (tokens[at][1] in "([{") - (tokens[at][1] in ")]}")
+            if depth == 0:
+                return at
+        at += 1
+
+
+def end_of_expression(tokens, at, end=None):
+    """Where the statement that begins at `at` ends, and what it holds outside of brackets."""
+    outside, depth = set(), 0
+    while at != end:
+        kind, text = tokens[at]
+        if kind == "template":
+            depth += text.endswith("${") - text.startswith("}")
+        elif depth == 0:
+            if kind == "punct" and text in (";", "}"):
+                break
+            outside.add(text)
+        at = closing(tokens, at) + 1 if kind == "punct" and text in ("(", "[", "{") else at + 1
+    return at, outside
+
+
+def fold_condition(tokens, i):
+    """if (a) return b; return c;  becomes  return a ? b : c;  and  if (a) b();  becomes  a && b();
+    The tokens instead of those from i on, and where these end; or nothing."""
+    close = closing(tokens, i + 1)
+    condition = tokens[i + 2 : close]
+    inside = end_of_expression(tokens, i + 2, close)[1]
+    first = tokens[close + 1][1]
+    if inside & (LOOSE | {"?"}):
+        return None
+    if first == "return" and tokens[close + 2][1] != ";":
+        # As the body of a loop or of another condition it is not what the second return follows.
+        if tokens[i - 1][1] not in (";", "{", "}"):
+            return None
+        end, left = end_of_expression(tokens, close + 2)
+        if tokens[end][1] != ";" or tokens[end + 1][1] != "return" or tokens[end + 2][1] in (";", "}"):
+            return None
+        last, right = end_of_expression(tokens, end + 2)
+        if "," in left | right:
+            return None
+        rest = [("punct", "?"), *tokens[close + 2 : end], ("punct", ":"), *tokens[end + 2 : last]]
+        return [("name", "return"), *condition, *rest], last
+    if first in STATEMENTS:
+        return None
+    end, outside = end_of_expression(tokens, close + 1)
+    followed = tokens[end][1] == ";" and tokens[end + 1][1] == "else"
+    if followed or outside & (LOOSE | {"?", "||", "??"}) or inside & {"||", "??"}:
+        return None
+    return [*condition, ("punct", "&&"), *tokens[close + 1 : end]], end
+
+
+def fold_conditions(tokens):
+    """From the end, so that a chain of returns becomes one."""
+    for i in range(len(tokens) - 1, -1, -1):
+        folded = fold_condition(tokens, i) if tokens[i] == ("name", "if") else None
+        if folded:
+            tokens[i : folded[1]] = folded[0]
+    return tokens
+
+
 # Nothing relies on an assignment to a constant failing.
-SHORTER = {"const": "let", "true": "!0", "false": "!1"}
+SHORTER = {"const": "let", "true": "!0", "false": "!1", "undefined": "void 0", "Infinity": "1/0"}
 
 
 def simplify(tokens):
@@ -298,7 +465,7 @@ def shrink(source, source_dir, list_path):
     """With a list that is not up to date no name is shortened: larger, but right."""
     tokens = tokenize(source)
     if f"# For words {source_digest(source_dir)}" in list_path.read_text(encoding="utf-8"):
-        tokens = rename(tokens, read_reserved(list_path))
+        tokens = fold_conditions(rename(tokens, read_reserved(list_path)))
     else:
         print(f"{list_path.name} is out of date: run tests/page/run --reserved", file=sys.stderr)
     return join(simplify(tokens))

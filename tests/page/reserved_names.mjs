@@ -9,16 +9,16 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 const root = new URL('../../', import.meta.url);
 export const LIST = new URL('lib/page/reserved_names.txt', root);
 
-// Reached by a text: fields of the state, views by their id, columns and parts of names by theirs.
-const DYNAMIC = [
-  ...['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split', 'mine', 'flame', 'byName', 'baseShape', 'rate', 'zoom'],
-  ...['graph', 'callers', 'sandwich', 'table', 'tree', 'parent', 'name', 'kind', 'total', 'samples', 'self', 'method', 'cls', 'pkg'],
-];
+// Reached by a text: views by their id.
+const DYNAMIC = ['graph', 'callers', 'sandwich', 'table', 'name'];
 
-// A browser has these as properties too, but we use them on our own objects only.
+// A browser or the data block has these as properties too, but we use them on our own objects only.
 const OURS = [
   ...['node', 'state', 'result', 'selected', 'names', 'timed', 'source', 'weight', 'cursor', 'count', 'listener', 'order', 'dark', 'update'],
-  ...['element', 'views', 'pipeline', 'hits', 'layout', 'row', 'rows', 'run', 'chip', 'meta', 'sums', 'unit', 'side', 'time', 'thread'],
+  ...['element', 'views', 'pipeline', 'hits', 'layout', 'row', 'rows', 'run', 'chip', 'meta', 'sums', 'side', 'time', 'thread'],
+  ...['app', 'total', 'samples', 'flame', 'tree', 'threads', 'perSample', 'parent', 'self', 'states', 'kind', 'range', 'chips', 'outline'],
+  ...['difference', 'frames', 'bytes', 'chrome', 'base', 'available', 'baseShape', 'method', 'part', 'merge', 'fold', 'selectNode', 'mine'],
+  ...['cells', 'heat', 'pkg', 'cls', 'rate', 'zoom', 'show', 'query', 'view'],
 ];
 
 // Keys of option objects and attributes: no object of the browser has them as properties.
@@ -37,7 +37,7 @@ function sourceNames() {
 function formatNames() {
   const text = readFileSync(new URL('docs/formats/page.md', root), 'utf8');
   const section = text.slice(text.indexOf('## META'));
-  return [...section.matchAll(/`(\w+)`/g)].map((match) => match[1]).concat('from', 'to', 'empty');
+  return [...section.matchAll(/`(\w+)`/g)].map((match) => match[1]).concat('from', 'to', 'empty').filter((name) => !OURS.includes(name));
 }
 
 export async function findReserved(page) {

@@ -114,7 +114,7 @@ test('B42: every key does what the help says', async () => {
     await pressZoom(page, '-');
     await pressZoom(page, '-');
     assert.equal(fragment(page).get('w'), null);
-    for (const [key, flag] of [['f', 'f'], ['o', 'o'], ['r', 'r'], ['g', 'g']]) {
+    for (const [key, flag] of [['f', 'f'], ['o', 'o'], ['r', 'r'], ['g', 'g'], ['e', 'e']]) {
       await press(page, key);
       assert.ok((fragment(page).get('x') || '').includes(flag), key);
       await press(page, key);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { closeBrowser, settle, withPage } from './browser.mjs';
-import { T2, T3, pageOf } from './fixtures.mjs';
+import { T2, T3, pageOf, perfText, withMeta } from './fixtures.mjs';
 import { details, fragment, press, samplesShown, search, tableRows } from './steps.mjs';
 
 after(closeBrowser);
@@ -52,7 +52,6 @@ test('B31: a dragged range re-merges every view and total; Esc clears; keys move
 
 test('B30: the strip draws samples of a cell as their number says', async () => {
   // A hundred samples in the first second, ten in each of the next nine.
-  const { perfText } = await import('./fixtures.mjs');
   const samples = [];
   for (let i = 0; i < 100; i++) samples.push({ time: i / 100, thread: 'm', tid: 1, stack: ['a'] });
   for (let i = 0; i < 90; i++) samples.push({ time: 1 + i / 10, thread: 'm', tid: 1, stack: ['a'] });
@@ -113,7 +112,6 @@ test('B33: threads filter, group, only and none; their weights add up', async ()
 });
 
 test('B33: 300 threads scroll, filter by name and group by pattern; split makes one root each', async () => {
-  const { perfText } = await import('./fixtures.mjs');
   const samples = [];
   for (let i = 0; i < 3000; i++) samples.push({ time: i / 300, thread: `pool-${(i % 3) + 1}-thread-${(i % 300) + 1}`, tid: 100 + (i % 300), stack: ['run', 'work'] });
   await withPage(pageOf(perfText(samples)), {}, async (page) => {
@@ -146,5 +144,59 @@ test('B34: a capture without times hides strip and threads and says why', async 
     assert.equal(await page.locator('.strip').isVisible(), false);
     await press(page, 't');
     assert.match(await page.locator('.panel').innerText(), /no times and threads per sample/);
+  });
+});
+
+// Colours of the strip at shares of its width and height.
+const stripColours = (page, points) =>
+  page.evaluate((wanted) => {
+    const canvas = document.querySelector('#jprof').shadowRoot.querySelector('.strip canvas');
+    const context = canvas.getContext('2d');
+    const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
+    return wanted.map(([x, y]) => [...data.slice((Math.floor(y * height) * width + Math.floor(x * width)) * 4, (Math.floor(y * height) * width + Math.floor(x * width)) * 4 + 3)]);
+  }, points);
+
+const isGrey = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) < 12;
+
+test('B30: heat cells show a column for each second and a row for each part of it', async () => {
+  // Ten seconds. Work at the start of each second, a tenth of it long; a little in the middle of the sixth.
+  const samples = [];
+  for (let second = 0; second < 10; second++) {
+    for (let i = 0; i < 20; i++) samples.push({ time: second + i / 200, thread: 'm', tid: 1, stack: ['tick'] });
+  }
+  for (let i = 0; i < 4; i++) samples.push({ time: 5.52 + i / 200, thread: 'm', tid: 1, stack: ['rare'] });
+  samples.push({ time: 9.999, thread: 'm', tid: 1, stack: ['end'] });
+  samples.sort((a, b) => a.time - b.time);
+  await withPage(pageOf(perfText(samples)), {}, async (page) => {
+    await press(page, 'e');
+    assert.match(fragment(page).get('x'), /e/);
+    const at = (second, part) => [(second + 0.5) / 10, (Math.floor(part * 20) + 0.5) / 20];
+    const [first, ninth, nothing, rare, beside] = await stripColours(page, [at(0, 0.02), at(9, 0.07), at(3, 0.5), at(5, 0.52), at(4, 0.52)]);
+    assert.deepEqual(first, ninth);
+    assert.ok(!isGrey(first) && !isGrey(rare) && isGrey(nothing) && isGrey(beside), `${first} ${rare} ${nothing} ${beside}`);
+    assert.notDeepEqual(first, rare);
+    // From a cell to a cell: half a second of one column and no more.
+    const box = await page.locator('.strip canvas').boundingBox();
+    const place = ([x, y]) => [box.x + x * box.width, box.y + y * box.height];
+    await page.mouse.move(...place(at(5, 0.5)));
+    await page.mouse.down();
+    await page.mouse.move(...place(at(5, 0.95)), { steps: 5 });
+    await page.mouse.up();
+    await settle(page);
+    assert.equal(fragment(page).get('t'), '5500-6000');
+    assert.match(await samplesShown(page), /\b4 samples/);
+    await press(page, 'e');
+    assert.doesNotMatch(fragment(page).get('x') || '', /e/);
+  });
+});
+
+test('B35: times in which samples were lost are drawn as gaps, and the header counts them', async () => {
+  const file = withMeta(t3, (meta) => ({ ...meta, lost: 105, gaps: [{ from: 2000, to: 3000, lost: 100, reason: 'ring full' }, { from: 8000, to: 8040, lost: 5, reason: 'ring full' }] }));
+  await withPage(file, {}, async (page) => {
+    assert.match(await samplesShown(page), /105 lost/);
+    assert.match(await page.locator('.strip-label').innerText(), /2 gaps: 105 samples lost/);
+    // Above the samples: the gap's colour, and nothing beside it.
+    const [inside, narrow, outside] = await stripColours(page, [[0.253, 0.01], [0.8026, 0.01], [0.5, 0.01]]);
+    assert.ok(!isGrey(inside) && !isGrey(narrow) && isGrey(outside), `${inside} ${narrow} ${outside}`);
   });
 });

@@ -7,19 +7,19 @@ import { Colours } from './colours.js';
 import { Commands } from './commands.js';
 import { jointSource, singleSource, warnings } from './compare.js';
 import { Details } from './details.js';
-import { h } from './dom.js';
+import { h, listen } from './dom.js';
 import { readOther } from './intake.js';
 import { bindKeys } from './keys.js';
 import { startOf } from './layout.js';
 import { outermostPlaces } from './merged.js';
-import { clip, hashText, visible } from './names.js';
-import { formatCount, formatSeconds, formatShare, formatWeight, plural } from './numbers.js';
+import { KIND_THREAD, clip, hashText, visible } from './names.js';
+import { formatCount, formatShare, formatWeight, plural } from './numbers.js';
 import { Outline } from './outline.js';
 import { Pipeline } from './pipeline.js';
 import { TreeView } from './rows.js';
 import { SearchBox } from './searchbox.js';
 import { printedTable } from './share.js';
-import { Undo, findPath, pathHash, readFragment, writeFragment } from './state.js';
+import { Undo, field, findPath, pathHash, readFragment, writeFragment } from './state.js';
 import { Strip } from './strip.js';
 import { TableView } from './table.js';
 import { Theme } from './theme.js';
@@ -27,8 +27,7 @@ import { ThreadPanel } from './threads.js';
 import { CallersView, GraphView, SandwichView } from './views.js';
 
 // Changes of these need a new result; the rest only a new drawing.
-const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split'];
-const FILTER_FIELDS = [...DATA_FIELDS];
+const DATA_FIELDS = [field.chips, field.range, field.base, field.threads, field.states, field.merge, field.fold, field.split];
 
 export class App extends Commands {
   constructor(shadow, captures) {
@@ -54,13 +53,18 @@ export class App extends Commands {
     this.adoptLink();
     this.render();
     bindKeys(this);
-    addEventListener('popstate', () => this.adoptFragment());
-    addEventListener('beforeprint', () => this.preparePrint());
-    addEventListener('afterprint', () => this.endPrint());
+    listen(window, 'popstate', () => this.adoptFragment());
+    listen(window, 'beforeprint', () => this.preparePrint());
+    listen(window, 'afterprint', () => this.endPrint());
   }
 
   get dark() {
     return this.theme.dark && !this.printing;
+  }
+
+  get colouring() {
+    const { colour } = this.state;
+    return colour === 'kind' && !this.kindsTold ? 'package' : colour;
   }
 
   setTheme(choice) {
@@ -71,6 +75,11 @@ export class App extends Commands {
     this.source = source;
     this.pipeline = new Pipeline(source);
     this.colours = new Colours(this.pipeline.names);
+    // Imported text often does not tell kinds of frames: packages tell more then than one colour for all.
+    const { kind, size } = source.tree;
+    let told = 1;
+    while (told < size && (kind[told] === 0 || kind[told] === KIND_THREAD)) told++;
+    this.kindsTold = told < size;
     this.nameHashes = null;
     this.result = null;
   }
@@ -101,10 +110,10 @@ export class App extends Commands {
       const view = new View(this);
       this.views[view.id] = view;
     }
-    this.printed = h('div', { class: 'printed', 'aria-hidden': 'true' });
-    this.stage = h('main', { class: 'stage' }, ...Object.values(this.views).map((view) => view.element), this.panel.element);
+    this.printed = h('div.printed', { 'aria-hidden': 'true' });
+    this.stage = h('main.stage', ...Object.values(this.views).map((view) => view.element), this.panel.element);
     const { chrome } = this;
-    this.root = h('div', { class: 'page' }, chrome.header, chrome.warning, chrome.toolbar, chrome.chips, this.strip.element, this.outline.element, this.stage, this.details.element, this.printed, this.outline.status, this.details.tip, chrome.help);
+    this.root = h('div.page', chrome.header, chrome.warning, chrome.toolbar, this.strip.element, chrome.chips, this.outline.element, this.stage, this.details.element, this.printed, this.outline.status, this.details.tip, chrome.help);
     this.shadow.append(this.root);
   }
 
@@ -171,9 +180,9 @@ export class App extends Commands {
   // history: push (a step that Back undoes), replace, or nothing.
   update(patch, history = 'push') {
     const before = this.rememberFilters();
-    const data = DATA_FIELDS.some((field) => field in patch);
+    const data = DATA_FIELDS.some((name) => name in patch);
     Object.assign(this.state, patch);
-    if (FILTER_FIELDS.some((field) => field in patch) && this.rememberFilters() !== before) this.undo.remember(before);
+    if (data && this.rememberFilters() !== before) this.undo.remember(before);
     this.afterChange(data, history);
   }
 
@@ -184,7 +193,7 @@ export class App extends Commands {
 
   afterChange(data, history) {
     if (data) this.recompute();
-    if (data || 'zoom' in this.state) this.findZoom();
+    if (data || field.zoom in this.state) this.findZoom();
     this.noteSelection();
     this.writeFragment(history);
     this.render();
@@ -207,10 +216,10 @@ export class App extends Commands {
 
   render() {
     const { state } = this;
-    this.colours.choose(state.colour, this.dark, state.mine);
+    this.colours.choose(this.colouring, this.dark, state.mine);
     this.root.classList.toggle('dark', this.dark);
     this.shadow.host.classList.toggle('dark', this.dark);
-    this.root.dataset.view = state.view;
+    this.root.dataset['view'] = state.view;
     for (const [id, view] of Object.entries(this.views)) view.element.hidden = id !== state.view;
     this.searchBox.run();
     this.showHeader();
@@ -228,7 +237,7 @@ export class App extends Commands {
   showHeader() {
     const { chrome } = this;
     chrome.title.firstChild.textContent = visible(clip(this.title, 300));
-    const facts = this.headline().map((text) => h('span', null, text));
+    const facts = this.headline().map((text) => h('span', text));
     chrome.facts.replaceChildren(...facts);
     const all = this.source.sides.length === 2 ? warnings(this.source.sides[0].meta, this.source.sides[1].meta) : [];
     if (this.meta.partial) all.push('ended early: ' + this.meta.partial);
@@ -240,7 +249,7 @@ export class App extends Commands {
     const { meta } = this;
     const facts = [];
     if (meta.event) facts.push(meta.event + (meta.interval ? ' every ' + meta.interval : ''));
-    if (meta.durationS) facts.push(formatSeconds(meta.durationS));
+    if (meta.duration) facts.push(meta.duration);
     const all = this.result.measures.map((measure) => formatCount(measure.samplesOf(0))).join(' and ');
     const samples = this.shown.samplesOf(0);
     const weight = formatWeight(this.shown.total[0], this.unit);
@@ -250,8 +259,21 @@ export class App extends Commands {
     return facts.map((text) => visible(clip(text, 300)));
   }
 
-  wholeFacts() {
-    return this.headline().map((text) => h('span', { class: 'fact' }, text));
+  // Which kinds of frames the samples ended in, most first: [[kind, weight, samples], ...].
+  selfByKind() {
+    const { kind, size } = this.result.tree;
+    const { self, perSample, selfSamples } = this.shown;
+    if (this.kindsOf !== self) {
+      const sums = new Float64Array(256);
+      const counts = new Float64Array(256);
+      for (let i = 1; i < size; i++) {
+        sums[kind[i]] += self[i];
+        if (selfSamples) counts[kind[i]] += selfSamples[i];
+      }
+      this.kindsOf = self;
+      this.kinds = [...sums].map((sum, k) => [k, sum, perSample ? sum / perSample : counts[k]]).filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1]);
+    }
+    return this.kinds;
   }
 
   // Every fact of the capture, for help and print.
@@ -353,7 +375,7 @@ export class App extends Commands {
 
   fillBetween(element, callees) {
     const name = visible(clip(this.pipeline.names[this.selected.name], 300)) || '(empty name)';
-    element.replaceChildren(h('bdi', null, name), h('small', null, ` ${formatShare(callees.total[0], this.shown.total[0])} · ${plural(callees.samples[0], 'sample')}`));
+    element.replaceChildren(h('bdi', name), h('small', ` ${formatShare(callees.total[0], this.shown.total[0])} · ${plural(callees.samples[0], 'sample')}`));
   }
 
   // Weight per second of both sides, where both tell how long they took.

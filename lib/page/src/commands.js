@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the user can do, by key, button or menu: everything that is one step.
-import { visible, clip } from './names.js';
 import { startOf } from './layout.js';
 import { copyText, foldedLine, foldedText, save, stackText, svgOf } from './share.js';
 import { Undo } from './state.js';
@@ -121,7 +120,7 @@ export class Commands {
       return;
     }
     this.selectNode(node);
-    if (this.state.view === 'tree') this.views.tree.show();
+    if (this.state.view === 'tree') this.views['tree'].show();
     else this.views.graph.flame.reveal(node);
   }
 
@@ -154,8 +153,8 @@ export class Commands {
     if (to) this.apply(to, 'replace');
   }
 
-  dragRange(field, range) {
-    this.state[field] = range;
+  dragRange(which, range) {
+    this.state[which] = range;
     if (this.dragAsked) return;
     this.dragAsked = true;
     // On a large capture the strip moves at once and the views follow on release.
@@ -276,9 +275,5 @@ export class Commands {
 
   saveFolded() {
     save(this.fileName('.collapsed'), 'text/plain', [foldedText(this.result.tree, this.pipeline.names, this.shown, Math.max(0, this.zoomedNode()))]);
-  }
-
-  describeSelection(node) {
-    return clip(visible(this.describe(this.result.tree, this.shown, node)), 300);
   }
 }

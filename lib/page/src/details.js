@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What is known about the selected box or method, and what can be done with it; the tooltip.
+import { evidenceColour, kindColour } from './colours.js';
 import { button, h } from './dom.js';
 import { KINDS, clip, visible } from './names.js';
 import { formatCount, formatPoints, formatShare, formatWeight, plural } from './numbers.js';
@@ -9,12 +10,11 @@ import { formatCount, formatPoints, formatShare, formatWeight, plural } from './
 export class Details {
   constructor(app) {
     this.app = app;
-    this.name = h('bdi', { class: 'full' });
-    this.facts = h('div', { class: 'facts' });
+    this.name = h('bdi.full');
+    this.facts = h('div.facts');
     const verb = (label, key, run) => button(label, run, { 'data-verb': key });
     this.verbs = h(
-      'div',
-      { class: 'verbs' },
+      'div.verbs',
       verb('Zoom', 'zoom', () => app.zoomSelected()),
       verb('Sandwich', 'sandwich', () => app.go('sandwich', app.selected.name)),
       verb('Keep', 'keep', () => app.addChip('keep')),
@@ -23,8 +23,8 @@ export class Details {
       verb('Hide', 'hide', () => app.addChip('hide')),
       verb('Copy', 'copy', () => app.copyStack()),
     );
-    this.element = h('footer', { class: 'details', 'aria-label': 'Details' }, h('div', { class: 'about' }, this.name, this.facts), this.verbs);
-    this.tip = h('div', { class: 'tip', role: 'tooltip', hidden: true });
+    this.element = h('footer.details', { 'aria-label': 'Details' }, h('div.about', this.name, this.facts), this.verbs);
+    this.tip = h('div.tip', { role: 'tooltip', hidden: true });
   }
 
   show() {
@@ -33,24 +33,42 @@ export class Details {
     this.verbs.hidden = name < 0;
     this.element.classList.toggle('none', name < 0);
     if (name < 0) {
-      this.name.textContent = app.selected.run ? '' : app.title;
-      this.facts.replaceChildren(...(app.selected.run ? [describeRun(app, app.selected.run)] : app.wholeFacts()));
+      this.name.textContent = '';
+      this.facts.replaceChildren(...(app.selected.run ? [describeRun(app, app.selected.run)] : this.legend()));
       return;
     }
     this.name.textContent = visible(clip(app.pipeline.names[name], 4000)) || '(empty name)';
     this.facts.replaceChildren(...this.factsOf(node, name));
   }
 
+  // What the colours mean, while nothing is selected.
+  legend() {
+    const { app } = this;
+    const { dark } = app;
+    const entry = (colour, ...text) => {
+      const swatch = h('i.swatch');
+      swatch.style.background = colour;
+      return h('span.fact', swatch, ...text);
+    };
+    let entries = [];
+    if (app.result.comparing) {
+      entries = [entry(evidenceColour(1, 2, dark), 'more than in the base'), entry(evidenceColour(-1, 2, dark), 'less'), entry(evidenceColour(0, 0, dark), 'not distinguishable')];
+    } else if (app.colouring === 'kind') {
+      entries = app.selfByKind().map(([kind, sum]) => entry(kindColour(kind, '', dark), KINDS[kind] || 'other', h('small', ' ' + formatShare(sum, app.shown.total[0]))));
+    }
+    return [...entries, h('span.fact hint', 'Select a box for its numbers; double click zooms; ? for all keys')];
+  }
+
   factsOf(node, name) {
     const { app } = this;
     const { tree } = app.result;
     const facts = [];
-    const add = (label, value, extra) => facts.push(h('span', { class: 'fact' }, h('b', null, label), ' ', value, extra ? h('small', null, ' ' + extra) : null));
+    const add = (label, value, extra) => facts.push(h('span.fact', h('b', label), ' ', value, extra ? h('small', ' ' + extra) : null));
     const totals = app.methodTotals(name);
     const kind = node > 0 ? tree.kind[node] : totals.kind;
-    if (kind) facts.push(h('span', { class: 'fact kind' }, h('i', { class: 'swatch k' + kind }), KINDS[kind]));
+    if (kind) facts.push(h('span.fact kind', h('i.swatch k' + kind), KINDS[kind]));
     const behind = app.pipeline.namesBehind(name, app.state);
-    if (behind > 1) facts.push(h('span', { class: 'fact' }, plural(behind, 'name')));
+    if (behind > 1) facts.push(h('span.fact', plural(behind, 'name')));
     if (node > 0) {
       add('here', this.amount(app.shown.total[node], app.shown.samplesOf(node)), app.viewShare(node));
       add('self', this.amount(app.shown.self[node], app.shown.selfSamplesOf(node)));
@@ -78,7 +96,7 @@ export class Details {
     ];
     const rate = app.rateText(node);
     if (rate) facts.push(rate);
-    return facts.map((text) => h('span', { class: 'fact' }, text));
+    return facts.map((text) => h('span.fact', text));
   }
 
   // The tooltip beside the pointer.
@@ -107,17 +125,17 @@ export class Details {
     const measure = tree === app.result.tree ? app.shown : tree;
     const name = tree.name[hit.node];
     const samples = measure.samplesOf(hit.node);
-    const lines = [h('bdi', { class: 'full' }, visible(clip(view.model.name(hit.node), 600)) || '(empty name)'), h('div', null, this.amount(total[hit.node], samples))];
+    const lines = [h('bdi.full', visible(clip(view.model.name(hit.node), 600)) || '(empty name)'), h('div', this.amount(total[hit.node], samples))];
     if (name >= 0) {
       const kind = tree.kind[hit.node];
       const self = measure.self[hit.node];
-      lines.push(h('div', { class: 'dim' }, `${kind ? KINDS[kind] + ' · ' : ''}self ${formatShare(self, app.shown.total[0])} · ${plural(measure.selfSamplesOf(hit.node), 'sample')}`));
+      lines.push(h('div.dim', `${kind ? KINDS[kind] + ' · ' : ''}self ${formatShare(self, app.shown.total[0])} · ${plural(measure.selfSamplesOf(hit.node), 'sample')}`));
     }
-    if (app.result.comparing && tree === app.result.tree && hit.node > 0) lines.push(...this.comparison(hit.node).map((fact) => h('div', { class: 'dim' }, fact.textContent)));
+    if (app.result.comparing && tree === app.result.tree && hit.node > 0) lines.push(...this.comparison(hit.node).map((fact) => h('div.dim', fact.textContent)));
     return lines;
   }
 }
 
 function describeRun(app, run) {
-  return h('div', null, `${formatCount(run.frames)} ${run.frames === 1 ? 'frame' : 'frames'}, ${formatShare(run.value, app.shown.total[0])}: too narrow to draw; zoom in to see them`);
+  return h('div', `${formatCount(run.frames)} ${run.frames === 1 ? 'frame' : 'frames'}, ${formatShare(run.value, app.shown.total[0])}: too narrow to draw; zoom in to see them`);
 }

@@ -3,27 +3,23 @@
 
 // Elements, made without markup: text is only ever text.
 
-const SVG = 'http://www.w3.org/2000/svg';
-
-export function h(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (value === undefined || value === null || value === false) continue;
-    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+// h('tag.class other', { attributes, onevent }, children...); without attributes the children follow at once.
+export function h(tag, ...children) {
+  const [name, classes] = tag.split('.');
+  const element = document.createElement(name);
+  if (classes) element.setAttribute('class', classes);
+  const given = children[0] && children[0].constructor === Object ? children.shift() : {};
+  for (const [key, value] of Object.entries(given)) {
+    if (!value && value !== '') continue;
+    if (key.startsWith('on')) listen(element, key.slice(2), value);
     else element.setAttribute(key, value === true ? '' : value);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.filter((child) => child || child === ''));
   return element;
 }
 
-export function icon(path) {
-  const svg = document.createElementNS(SVG, 'svg');
-  svg.setAttribute('viewBox', '0 0 16 16');
-  svg.setAttribute('aria-hidden', 'true');
-  const shape = document.createElementNS(SVG, 'path');
-  shape.setAttribute('d', path);
-  svg.append(shape);
-  return svg;
+export function listen(target, type, work, options) {
+  target.addEventListener(type, work, options);
 }
 
 export function button(label, onclick, attributes, ...children) {

@@ -3,7 +3,7 @@
 
 // The graph: a tree drawn on one canvas of the size of its viewport, with a scroll of its own.
 import { greyColour, markColour, textColour } from './colours.js';
-import { h, oncePerFrame, reducedMotion } from './dom.js';
+import { h, listen, oncePerFrame, reducedMotion } from './dom.js';
 import { bindGestures } from './gestures.js';
 import { Labels } from './labels.js';
 import { layoutBoxes, startOf } from './layout.js';
@@ -15,8 +15,8 @@ export class FlameView {
   constructor(listener, label) {
     this.listener = listener;
     this.canvas = h('canvas', { 'aria-hidden': 'true' });
-    this.spacer = h('div', { class: 'spacer' });
-    this.element = h('div', { class: 'flame', 'data-view': label }, this.canvas, this.spacer);
+    this.spacer = h('div.spacer');
+    this.element = h('div.flame', { 'data-view': label }, this.canvas, this.spacer);
     this.context = this.canvas.getContext('2d', { alpha: false });
     this.labels = new Labels(this.context);
     this.from = 0;
@@ -29,9 +29,10 @@ export class FlameView {
     this.rootRow = 0;
     this.cursor = -1;
     this.hovered = null;
+    this.fits = false;
     this.animation = 0;
     this.redraw = oncePerFrame(() => this.draw());
-    this.element.addEventListener('scroll', () => this.redraw(), { passive: true });
+    listen(this.element, 'scroll', () => this.redraw(), { passive: true });
     bindGestures(this);
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
@@ -130,6 +131,8 @@ export class FlameView {
       rootRow: this.rootRow,
     });
     this.content = Math.max(this.layout.rows.length * this.rowHeight, this.flame ? this.height : 0);
+    // No higher than what it shows, so that another graph gets the room.
+    if (this.fits && this.isWhole()) this.element.style.maxHeight = this.layout.rows.length * this.rowHeight + 'px';
     const spacer = Math.max(0, this.content - this.height) + 'px';
     if (this.spacer.style.height !== spacer) {
       const atEnd = this.flame && this.atBottom !== false;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Mouse, touch and wheel over a graph.
+import { listen } from './dom.js';
 
 const CLICK_SLOP = 3;
 
@@ -17,7 +18,7 @@ function bindWheel(view) {
     clearTimeout(timer);
     timer = setTimeout(() => view.listener.settled(view), 150);
   };
-  view.element.addEventListener(
+  listen(view.element,
     'wheel',
     (event) => {
       const unit = event.deltaMode === 1 ? 24 : event.deltaMode === 2 ? 240 : 1;
@@ -64,7 +65,7 @@ export function bindGestures(view) {
   let spread = null;
   const { canvas } = view;
   bindWheel(view);
-  canvas.addEventListener('pointerdown', (event) => {
+  listen(canvas, 'pointerdown', (event) => {
     if (event.button > 0 || !view.model) return;
     const at = local(view, event);
     fingers.set(event.pointerId, at);
@@ -79,7 +80,7 @@ export function bindGestures(view) {
       // The pointer has gone already.
     }
   });
-  canvas.addEventListener('pointermove', (event) => {
+  listen(canvas, 'pointermove', (event) => {
     const at = local(view, event);
     const before = fingers.get(event.pointerId);
     if (!before) {
@@ -104,10 +105,10 @@ export function bindGestures(view) {
     if (fingers.size === 0 && !dragged && event.type === 'pointerup') click(view, event, local(view, event));
     if (fingers.size === 0 && dragged) view.listener.settled(view);
   };
-  canvas.addEventListener('pointerup', release);
-  canvas.addEventListener('pointercancel', release);
-  canvas.addEventListener('pointerleave', (event) => view.listener.hover(view, null, event));
-  canvas.addEventListener('dblclick', (event) => {
+  listen(canvas, 'pointerup', release);
+  listen(canvas, 'pointercancel', release);
+  listen(canvas, 'pointerleave', (event) => view.listener.hover(view, null, event));
+  listen(canvas, 'dblclick', (event) => {
     const at = local(view, event);
     const hit = view.hitAt(at.x, at.y);
     if (hit) view.listener.zoom(view, hit.node);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // All keys, in one table: what they do, and what the help says. Single letters are off while typing.
+import { listen } from './dom.js';
 
 // [keys, description, run(app, event)]
 export const KEYS = [
@@ -38,6 +39,7 @@ export const KEYS = [
   [['u'], 'Undo', (app) => app.undoStep()],
   [['U'], 'Redo', (app) => app.redoStep()],
   [['t'], 'Threads', (app) => app.togglePanel()],
+  [['e'], 'Time as bars or as heat cells', (app) => app.update({ heat: !app.state.heat })],
   [['b'], 'Comparison: base or new shape', (app) => app.toggleBase()],
   [['c'], 'Copy the stack', (app) => app.copyStack()],
   [['Ctrl+C'], 'Copy the name', (app) => app.copyName()],
@@ -52,7 +54,7 @@ const isTyping = (element) => element && (element.matches?.('input:not([type=che
 const isControl = (element) => element && element.matches?.('button, summary, a, input, select, option');
 
 export function bindKeys(app) {
-  document.addEventListener('keydown', (event) => {
+  listen(document, 'keydown', (event) => {
     const target = event.composedPath()[0];
     const control = event.ctrlKey || event.metaKey;
     if (event.altKey || event.isComposing) return;

@@ -26,7 +26,7 @@ function explain(error) {
 async function start() {
   const host = document.getElementById('jprof');
   const shadow = attach(host);
-  const progress = h('p', { class: 'loading', role: 'status' }, 'Reading the capture …');
+  const progress = h('p.loading', { role: 'status' }, 'Reading the capture …');
   shadow.append(progress);
   try {
     const blocks = [...document.querySelectorAll('script[type="text/plain"]')];
@@ -41,7 +41,7 @@ async function start() {
     requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')));
   } catch (error) {
     // What the light tree holds (facts and the top methods) shows through the slot.
-    shadow.append(h('p', { class: 'failed', role: 'alert' }, explain(error)), h('slot'));
+    shadow.append(h('p.failed', { role: 'alert' }, explain(error)), h('slot'));
     progress.remove();
     if (!(error instanceof DamagedData || error instanceof NewerFormat || error instanceof OldBrowser)) throw error;
   }

@@ -3,6 +3,7 @@
 
 // Trees that are made while they are looked at: merged callers (upwards) and merged callees (downwards).
 // A node stands for many places of the call tree; its children are found when first asked for.
+import { field } from './state.js';
 
 export class MergedTree {
   // seeds: groups of { name, kind, at: places, from: the places whose weight counts }.
@@ -24,17 +25,17 @@ export class MergedTree {
     this.nextSibling = [-1];
     this.useSelf = useSelf;
     this.addChildren(0, seeds);
-    this.total[0] = this.sumOf(0, 'total');
-    this.samples[0] = this.sumOf(0, 'samples');
+    this.total[0] = this.sumOf(0, field.total);
+    this.samples[0] = this.sumOf(0, field.samples);
   }
 
   get size() {
     return this.name.length;
   }
 
-  sumOf(node, field) {
+  sumOf(node, which) {
     let sum = 0;
-    for (let c = this.firstChild[node]; c >= 0; c = this.nextSibling[c]) sum += this[field][c];
+    for (let c = this.firstChild[node]; c >= 0; c = this.nextSibling[c]) sum += this[which][c];
     return sum;
   }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The graph for those who cannot see it: a hidden tree of the open branches that moves with the cursor.
-import { h } from './dom.js';
+import { h, listen } from './dom.js';
 import { clip, visible } from './names.js';
 
 const MAX_SIBLINGS = 40;
@@ -12,8 +12,8 @@ export class Outline {
   constructor(app) {
     this.app = app;
     this.element = h('div', { role: 'tree', class: 'outline', tabindex: '0', 'aria-label': 'Graph as a tree; arrow keys move' });
-    this.status = h('div', { role: 'status', 'aria-live': 'polite', class: 'outline-status' });
-    this.element.addEventListener('focus', () => {
+    this.status = h('div.outline-status', { role: 'status', 'aria-live': 'polite' });
+    listen(this.element, 'focus', () => {
       if (this.app.selected.node <= 0 && this.app.selected.name < 0) this.app.arrow('Home');
     });
   }

@@ -12,8 +12,8 @@ export class TreeView {
     this.app = app;
     this.id = 'tree';
     this.list = new VirtualList({ role: 'tree', class: 'table', 'aria-label': 'Call tree', tabindex: '0' }, 24, (i) => this.row(i));
-    const head = h('div', { class: 'table-head', 'aria-hidden': 'true' }, h('div', { class: 'cell total' }, 'Total'), h('div', { class: 'cell self' }, 'Self'), h('div', { class: 'cell name' }, 'Call tree'));
-    this.element = h('section', { class: 'view', 'aria-label': 'Call tree' }, head, this.list.element);
+    const head = h('div.table-head', { 'aria-hidden': 'true' }, h('div.cell total', 'Total'), h('div.cell self', 'Self'), h('div.cell name', 'Call tree'));
+    this.element = h('section.view', { 'aria-label': 'Call tree' }, head, this.list.element);
     this.open = new Set();
     this.rows = [];
   }
@@ -67,9 +67,10 @@ export class TreeView {
     const name = app.pipeline.names[this.tree.name[node]];
     const leaf = this.tree.first(node) < 0;
     const isOpen = this.open.has(node);
-    const twist = h('span', { class: 'twist', 'aria-hidden': 'true', onclick: (event) => this.toggle(node, event) }, leaf ? '' : isOpen ? '▾' : '▸');
-    const label = h('div', { class: 'cell name' }, twist, h('bdi', { class: app.hits && app.hits[this.tree.name[node]] ? 'hit' : null }, visible(name.slice(0, 1000)) || '(empty name)'));
-    label.style.paddingInlineStart = 4 + Math.min(level - 1, 60) * 14 + 'px';
+    const twist = h('span.twist', { 'aria-hidden': 'true', onclick: (event) => this.toggle(node, event) }, leaf ? '' : isOpen ? '▾' : '▸');
+    const label = h('div.cell name', twist, h('bdi', { class: app.hits && app.hits[this.tree.name[node]] ? 'hit' : null }, visible(name.slice(0, 1000)) || '(empty name)'));
+    // Deep in the tree a level is a small step: names stay in sight.
+    label.style.paddingInlineStart = 4 + Math.min(level - 1, 24) * 12 + Math.min(Math.max(0, level - 25), 100) * 4 + 'px';
     return h(
       'div',
       {
@@ -84,8 +85,8 @@ export class TreeView {
         onclick: () => app.selectNode(node),
         ondblclick: (event) => this.toggle(node, event),
       },
-      h('div', { class: 'cell total' }, h('span', null, formatShare(app.shown.total[node], whole)), h('small', null, formatCount(app.shown.samplesOf(node)))),
-      h('div', { class: 'cell self' }, h('span', null, formatShare(app.shown.self[node], whole))),
+      h('div.cell total', h('span', formatShare(app.shown.total[node], whole)), h('small', formatCount(app.shown.samplesOf(node)))),
+      h('div.cell self', h('span', formatShare(app.shown.self[node], whole))),
       label,
     );
   }

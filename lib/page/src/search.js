@@ -3,6 +3,7 @@
 
 // Search: plain text, /regex/, name: class: pkg:. It marks names; how much they weigh is counted once per stack.
 import { splitName } from './names.js';
+import { field } from './state.js';
 
 // A regex cannot be interrupted on the page's thread, so the two shapes that take exponential time are refused:
 // a repeated group that itself repeats or alternates, and back-references.
@@ -65,8 +66,8 @@ export function parseQuery(text) {
   const needle = exact ? wanted : wanted.toLowerCase();
   const holds = (s) => (exact ? s : s.toLowerCase()).includes(needle);
   if (!part) return { test: holds };
-  const field = { name: 'method', class: 'cls', pkg: 'pkg' }[part[1]];
-  return { test: (name) => holds(splitName(name)[field]) };
+  const which = { name: field.method, class: field.cls, 'pkg': field.pkg }[part[1]];
+  return { test: (name) => holds(splitName(name)[which]) };
 }
 
 export function matchNames(names, query) {

@@ -18,8 +18,8 @@ export class SearchBox {
       oninput: () => this.typed(),
       onkeydown: (event) => this.key(event),
     });
-    this.result = h('output', { class: 'found' });
-    this.element = h('div', { class: 'search', role: 'search' }, this.input, this.result, button('Previous hit', () => app.walkHits(-1), { class: 'plain walk' }, '‹'), button('Next hit', () => app.walkHits(1), { class: 'plain walk' }, '›'));
+    this.result = h('output.found');
+    this.element = h('div.search', { role: 'search' }, this.input, this.result, button('Previous hit', () => app.walkHits(-1), { class: 'plain walk' }, '‹'), button('Next hit', () => app.walkHits(1), { class: 'plain walk' }, '›'));
     this.at = -1;
   }
 

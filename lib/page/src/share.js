@@ -15,7 +15,7 @@ export async function copyText(text, root) {
     return true;
   } catch {
     // No permission, or no clipboard API: the old way needs a selected field.
-    const area = h('textarea', { class: 'outline' });
+    const area = h('textarea.outline');
     area.value = text;
     root.append(area);
     area.select();
@@ -103,7 +103,7 @@ export function printedTable(app) {
   const whole = app.shown.total[0];
   const rows = order
     .slice(0, 30)
-    .map((n) => h('tr', null, h('td', null, formatShare(sums.self[n], whole)), h('td', null, formatShare(sums.total[n], whole)), h('td', null, h('bdi', null, visible(clip(app.pipeline.names[n], 300))))));
-  const facts = app.allFacts().map(([label, value]) => h('div', null, h('b', null, label), ' ', visible(clip(value, 500))));
-  return [h('div', { class: 'print-facts' }, ...facts), h('table', null, h('thead', null, h('tr', null, h('th', null, 'Self'), h('th', null, 'Total'), h('th', null, 'Method'))), h('tbody', null, ...rows))];
+    .map((n) => h('tr', h('td', formatShare(sums.self[n], whole)), h('td', formatShare(sums.total[n], whole)), h('td', h('bdi', visible(clip(app.pipeline.names[n], 300))))));
+  const facts = app.allFacts().map(([label, value]) => h('div', h('b', label), ' ', visible(clip(value, 500))));
+  return [h('div.print-facts', ...facts), h('table', h('thead', h('tr', h('th', 'Self'), h('th', 'Total'), h('th', 'Method'))), h('tbody', ...rows))];
 }

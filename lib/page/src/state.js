@@ -3,6 +3,9 @@
 
 // What the user chose, as one object; how it goes into the fragment of the address and back; undo.
 
+// The name of a property as text, whatever it is in the shrunken script: field.zoom is 'zoom' in this source.
+export const field = new Proxy({}, { get: (_, name) => name });
+
 export const VIEWS = ['graph', 'callers', 'sandwich', 'table', 'tree'];
 
 export function emptyState() {
@@ -27,12 +30,13 @@ export function emptyState() {
     split: false,
     baseShape: false,
     rate: false,
+    heat: false,
   };
 }
 
 const VERBS = ['keep', 'drop', 'start', 'hide', 'mine'];
 const MAX_FRAGMENT = 2000;
-const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate' };
+const FLAGS = { f: field.flame, o: field.byName, g: field.merge, r: field.fold, p: field.split, b: field.baseShape, s: field.rate, e: field.heat };
 
 const numbers = (text, separator) => text.split(separator).map(Number);
 const isRange = (r) => r.length === 2 && r.every(Number.isFinite) && r[0] >= 0 && r[0] < r[1];
@@ -91,9 +95,9 @@ export function readFragment(text) {
   if (/^[0-9a-z]+$/.test(get('m'))) state.method = get('m');
   if (/^\d+\.[0-9a-z]+$/.test(get('n'))) state.path = get('n');
   state.query = get('q').slice(0, 1000);
-  for (const [key, field] of [['t', 'range'], ['tb', 'base']]) {
+  for (const [key, which] of [['t', field.range], ['tb', field.base]]) {
     const range = numbers(get(key), '-');
-    if (get(key) && isRange(range)) state[field] = range;
+    if (get(key) && isRange(range)) state[which] = range;
   }
   if (['package', 'mine'].includes(get('c'))) state.colour = get('c');
   state.mine = get('i').slice(0, 200);

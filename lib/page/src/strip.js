@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Samples over time, stacked by thread state. Dragging selects a range; everything else follows.
-import { h, oncePerFrame } from './dom.js';
-import { formatClock, formatCount, formatSeconds } from './numbers.js';
+import { h, listen, oncePerFrame } from './dom.js';
+import { drawHeat, heatCells, heatGrid, heatTick } from './heat.js';
+import { formatClock, formatCount, formatSeconds, plural } from './numbers.js';
 import { eachSelected } from './selection.js';
+import { field } from './state.js';
 
 export const STATES = ['unknown', 'running', 'runnable', 'sleeping', 'waiting', 'parked', 'blocked', 'in native'];
 const STATE_LIGHT = ['#6f9bd1', '#4f9d69', '#8cc084', '#c9ccd3', '#d8b765', '#e3cf97', '#d1685c', '#d9975a'];
@@ -14,16 +16,16 @@ export class Strip {
   constructor(app) {
     this.app = app;
     this.canvas = h('canvas', { 'aria-hidden': 'true' });
-    this.label = h('div', { class: 'strip-label' });
+    this.label = h('div.strip-label');
     this.element = h(
-      'div',
-      { class: 'strip', tabindex: '0', role: 'group', 'aria-label': 'Time: drag to select a range; arrow keys move it, Shift and arrows resize it', 'aria-describedby': 'strip-label' },
+      'div.strip',
+      { tabindex: '0', role: 'group', 'aria-label': 'Time: drag to select a range; arrow keys move it, Shift and arrows resize it', 'aria-describedby': 'strip-label' },
       this.canvas,
       this.label,
     );
     this.label.id = 'strip-label';
     this.utc = true;
-    this.label.addEventListener('click', () => {
+    listen(this.label, 'click', () => {
       this.utc = !this.utc;
       this.tell();
     });
@@ -43,37 +45,55 @@ export class Strip {
     return this.app.source.sides.length === 1 && this.side.timed && this.side.timed.count > 0;
   }
 
-  // Ticks shown: the whole capture, or what the wheel zoomed to.
-  get view() {
-    const end = Math.max(this.side.meta.durationTicks || 0, this.side.timed.time[this.side.timed.count - 1] + 1);
-    if (!this.zoomed) return [0, end];
-    return this.zoomed;
+  get end() {
+    return Math.max(this.side.meta.durationTicks || 0, this.side.timed.time[this.side.timed.count - 1] + 1);
   }
 
-  tickAt(x) {
+  // Ticks shown: the whole capture, or what the wheel zoomed to.
+  get view() {
+    return this.zoomed || [0, this.end];
+  }
+
+  // How heat cells lie, if they are shown.
+  get grid() {
+    return this.app.state.heat && heatGrid(this.view, 1e9 / this.side.meta.tickNs, this.canvas.clientWidth);
+  }
+
+  // [from, to] in ticks between two places of the pointer.
+  between(a, b) {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const { grid } = this;
     const [from, to] = this.view;
-    return from + ((to - from) * Math.min(Math.max(0, x), this.canvas.clientWidth)) / (this.canvas.clientWidth || 1);
+    const ticks = [a, b]
+      .map(({ x, y }) => (grid ? heatTick(grid, x, y, width, height) : from + ((to - from) * Math.min(Math.max(0, x), width)) / (width || 1)))
+      .sort((p, q) => p - q);
+    if (grid) ticks[1] += grid.step;
+    const first = Math.max(0, Math.floor(ticks[0]));
+    return [first, Math.max(first + 1, Math.ceil(ticks[1]))];
   }
 
   bind() {
-    const at = (event) => event.clientX - this.canvas.getBoundingClientRect().left;
+    const at = (event) => {
+      const { left, top } = this.canvas.getBoundingClientRect();
+      return { x: event.clientX - left, y: event.clientY - top };
+    };
     let start = null;
-    let field = 'range';
-    this.canvas.addEventListener('pointerdown', (event) => {
+    let which = field.range;
+    listen(this.canvas, 'pointerdown', (event) => {
       if (event.button > 0 || !this.available) return;
       this.canvas.setPointerCapture(event.pointerId);
       start = at(event);
-      field = event.shiftKey && this.app.state.range ? 'base' : 'range';
+      which = event.shiftKey && this.app.state.range ? field.base : field.range;
       this.before = this.app.rememberFilters();
     });
-    this.canvas.addEventListener('pointermove', (event) => {
-      if (start === null || Math.abs(at(event) - start) < 3) return;
-      const range = [this.tickAt(start), this.tickAt(at(event))].sort((a, b) => a - b);
+    listen(this.canvas, 'pointermove', (event) => {
+      const here = at(event);
+      if (start === null || (!this.dragging && Math.hypot(here.x - start.x, here.y - start.y) < 3)) return;
       this.dragging = true;
-      this.app.dragRange(field, [Math.floor(range[0]), Math.max(Math.floor(range[0]) + 1, Math.ceil(range[1]))]);
+      this.app.dragRange(which, this.between(start, here));
     });
     for (const type of ['pointerup', 'pointercancel']) {
-      this.canvas.addEventListener(type, () => {
+      listen(this.canvas, type, () => {
         if (start === null) return;
         start = null;
         if (this.dragging) this.app.settleRange(this.before);
@@ -81,16 +101,16 @@ export class Strip {
         this.dragging = false;
       });
     }
-    this.canvas.addEventListener('wheel', (event) => this.wheel(event, at(event)), { passive: false });
-    this.element.addEventListener('keydown', (event) => this.key(event));
+    listen(this.canvas, 'wheel', (event) => this.wheel(event, at(event).x), { passive: false });
+    listen(this.element, 'keydown', (event) => this.key(event));
   }
 
   wheel(event, x) {
     if (!this.available) return;
     event.preventDefault();
     const [from, to] = this.view;
-    const end = Math.max(this.side.meta.durationTicks || 0, this.side.timed.time[this.side.timed.count - 1] + 1);
-    const middle = this.tickAt(x);
+    const { end } = this;
+    const middle = from + ((to - from) * x) / (this.canvas.clientWidth || 1);
     const span = Math.min(end, Math.max(20, (to - from) * Math.exp(Math.max(-200, Math.min(200, event.deltaY)) * 0.003)));
     const left = Math.min(Math.max(0, middle - ((middle - from) * span) / (to - from)), end - span);
     this.zoomed = span >= end ? null : [left, left + span];
@@ -113,15 +133,16 @@ export class Strip {
 
   count(width) {
     const [from, to] = this.view;
+    const { timed, perSample } = this.side;
+    const weightOf = (s) => (timed.weight ? timed.weight[s] : (timed.repeat ? timed.repeat[s] : 1) * (perSample || 1));
+    const selection = { ...(this.app.result && this.app.result.selections[0]), range: [from, to] };
+    const { grid } = this;
+    if (grid) return { heat: heatCells(grid, timed, selection, weightOf) };
     const cellCount = Math.max(1, Math.floor(width / 3));
     const cells = Array.from({ length: STATES.length }, () => new Float64Array(cellCount));
-    const { timed, perSample } = this.side;
     const scale = cellCount / (to - from);
-    const selection = this.app.result ? { ...this.app.result.selections[0], range: [from, to] } : { range: [from, to] };
     eachSelected(timed, selection, (s) => {
-      const n = timed.repeat ? timed.repeat[s] : 1;
-      const weight = timed.weight ? timed.weight[s] : n * (perSample || 1);
-      cells[Math.min(timed.state[s], STATES.length - 1)][Math.min(cellCount - 1, Math.floor((timed.time[s] - from) * scale))] += weight;
+      cells[Math.min(timed.state[s], STATES.length - 1)][Math.min(cellCount - 1, Math.floor((timed.time[s] - from) * scale))] += weightOf(s);
     });
     let highest = 0;
     for (let c = 0; c < cellCount; c++) highest = Math.max(highest, cells.reduce((sum, row) => sum + row[c], 0));
@@ -130,6 +151,7 @@ export class Strip {
 
   show() {
     this.element.hidden = !this.available;
+    this.element.classList.toggle('heat', this.app.state.heat);
     this.cells = null;
     if (this.available) this.redraw();
   }
@@ -148,8 +170,13 @@ export class Strip {
     context.scale(ratio, ratio);
     context.fillStyle = dark ? '#1d2026' : '#f6f7f9';
     context.fillRect(0, 0, width, height);
+    this.tell();
+    const { heat, cells, cellCount, highest } = this.cells;
+    if (heat) {
+      const ranges = [state.range, state.base].filter(Boolean);
+      return drawHeat(context, heat, width, height, dark, (from, to) => !ranges.length || ranges.some((r) => from < r[1] && to > r[0]));
+    }
     this.drawGaps(context, width, height, dark);
-    const { cells, cellCount, highest } = this.cells;
     const colours = dark ? STATE_DARK : STATE_LIGHT;
     const cell = width / cellCount;
     for (let c = 0; c < cellCount; c++) {
@@ -164,16 +191,18 @@ export class Strip {
     }
     this.drawRange(context, state.range, height, dark ? '#e8ecf4' : '#1f2937', width, dark);
     if (state.base) this.drawRange(context, state.base, height, '#2f6fd0', 0, dark);
-    this.tell();
   }
 
+  // Times in which samples were lost: hatched, since colour alone tells too little.
   drawGaps(context, width, height, dark) {
     const [from, to] = this.view;
     for (const gap of this.side.meta.gaps || []) {
       const left = ((gap.from - from) / (to - from)) * width;
-      const right = ((gap.to - from) / (to - from)) * width;
-      context.fillStyle = dark ? '#3a2e2e' : '#f3dede';
-      context.fillRect(left, 0, Math.max(2, right - left), height);
+      const right = Math.max(left + 2, ((gap.to - from) / (to - from)) * width);
+      context.fillStyle = dark ? '#4a2b2b' : '#f7d9d6';
+      context.fillRect(left, 0, right - left, height);
+      context.fillStyle = dark ? '#8c4640' : '#d98a82';
+      for (let x = Math.ceil(left / 6) * 6; x < right; x += 6) context.fillRect(x, 0, 1, height);
     }
   }
 
@@ -207,13 +236,19 @@ export class Strip {
     return `${this.clock(range[0])} – ${this.clock(range[1])} (${formatSeconds(this.seconds(range[1] - range[0]))})`;
   }
 
+  gapText() {
+    const gaps = this.side.meta.gaps || [];
+    const lost = gaps.reduce((sum, gap) => sum + gap.lost, 0);
+    return gaps.length ? ` · ${plural(gaps.length, 'gap')}: ${plural(lost, 'sample')} lost` : '';
+  }
+
   tell() {
     const { state } = this.app;
     const zone = this.side.meta.startMs ? (this.utc ? ' UTC' : ' local time') : '';
     const whole = this.view;
     const text = state.range
       ? `${this.describe(state.range)}${zone}${state.base ? ' compared with ' + this.describe(state.base) : ' · Shift-drag a second range to compare · Esc clears'}`
-      : `${this.describe(whole)}${zone} · drag to select · ${formatCount(this.side.timed.count)} timed samples`;
+      : `${this.describe(whole)}${zone}${this.gapText()} · drag to select · ${formatCount(this.side.timed.count)} timed samples`;
     if (this.label.textContent !== text) this.label.textContent = text;
   }
 }

@@ -37,11 +37,11 @@ export class TableView {
     });
     this.only = h('select', { 'aria-label': 'Which methods', onchange: () => this.arrange() });
     for (const [value, text] of [['all', 'All'], ['changed', 'Changed'], ['gone', 'Gone'], ['new', 'New']]) this.only.append(h('option', { value }, text));
-    this.head = h('div', { class: 'table-head', role: 'row' });
+    this.head = h('div.table-head', { role: 'row' });
     this.list = new VirtualList({ role: 'rowgroup', class: 'table' }, 24, (i) => this.row(i));
-    this.note = h('span', { class: 'note' });
+    this.note = h('span.note');
     this.grid = h('div', { role: 'table', class: 'grid', 'aria-label': 'Methods', tabindex: '0' }, h('div', { role: 'rowgroup' }, this.head), this.list.element);
-    this.element = h('section', { class: 'view', 'aria-label': 'Table of methods' }, h('div', { class: 'tools' }, this.filter, this.only, this.note), this.grid);
+    this.element = h('section.view', { 'aria-label': 'Table of methods' }, h('div.tools', this.filter, this.only, this.note), this.grid);
     this.order = [];
   }
 
@@ -164,12 +164,12 @@ export class TableView {
     const whole = app.shown.total[0];
     const { unit } = app;
     const cell = (kind, part) => {
-      const bar = h('i', { class: 'bar' });
+      const bar = h('i.bar');
       bar.style.width = (100 * part) / (whole || 1) + '%';
       const weight = part && formatWeight(part, unit);
-      return h('div', { role: 'cell', class: 'cell ' + kind }, bar, h('span', null, formatShare(part, whole)), weight ? h('small', null, weight) : null);
+      return h('div', { role: 'cell', class: 'cell ' + kind }, bar, h('span', formatShare(part, whole)), weight ? h('small', weight) : null);
     };
-    return [cell('self', this.last.self[n]), cell('total', this.last.total[n]), h('div', { role: 'cell', class: 'cell samples' }, formatCount(this.last.samplesOf(n)))];
+    return [cell('self', this.last.self[n]), cell('total', this.last.total[n]), h('div.cell samples', { role: 'cell' }, formatCount(this.last.samplesOf(n)))];
   }
 
   comparedCells(n) {
@@ -179,7 +179,7 @@ export class TableView {
     const gone = !this.last.total[n] ? ' gone' : !this.sums[0].total[n] ? ' new' : '';
     const cell = (kind, ...text) => h('div', { role: 'cell', class: 'cell ' + kind }, ...text);
     return [
-      cell('change' + (sure ? (verdict.difference > 0 ? ' more' : ' less') : ''), formatPoints(verdict.difference), h('small', null, word + gone)),
+      cell('change' + (sure ? (verdict.difference > 0 ? ' more' : ' less') : ''), formatPoints(verdict.difference), h('small', word + gone)),
       cell('before', formatShare(verdict.pa, 1)),
       cell('total', formatShare(verdict.pb, 1)),
       cell('samples', `${formatCount(this.sums[0].samplesOf(n))} → ${formatCount(this.last.samplesOf(n))}`),

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Light or dark: the system's choice until the user makes one, kept if the browser keeps anything.
+import { listen } from './dom.js';
+
 const KEY = 'jprof-theme';
 
 function stored() {
@@ -18,7 +20,7 @@ export class Theme {
     this.changed = changed;
     this.system = matchMedia('(prefers-color-scheme: dark)');
     this.choice = stored();
-    this.system.addEventListener('change', () => this.choice || changed());
+    listen(this.system, 'change', () => this.choice || changed());
   }
 
   get dark() {

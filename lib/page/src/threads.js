@@ -17,18 +17,17 @@ export class ThreadPanel {
     this.group = h('input', { type: 'checkbox', onchange: () => this.arrange() });
     this.split = h('input', { type: 'checkbox', onchange: () => app.update({ split: this.split.checked }) });
     this.list = new VirtualList({ role: 'group', class: 'threads', 'aria-label': 'Threads' }, 28, (i) => this.row(i));
-    this.states = h('div', { class: 'states', role: 'group', 'aria-label': 'States' });
-    this.why = h('p', { class: 'hint' });
+    this.states = h('div.states', { role: 'group', 'aria-label': 'States' });
+    this.why = h('p.hint');
     this.element = h(
-      'aside',
-      { class: 'panel', 'aria-label': 'Threads and states', hidden: true },
-      h('div', { class: 'panel-head' }, h('h2', null, 'Threads'), button('Close', () => app.togglePanel(), { class: 'plain' }, '×')),
+      'aside.panel',
+      { 'aria-label': 'Threads and states', hidden: true },
+      h('div.panel-head', h('h2', 'Threads'), button('Close', () => app.togglePanel(), { class: 'plain' }, '×')),
       this.why,
       (this.body = h(
-        'div',
-        { class: 'panel-body' },
-        h('div', { class: 'tools' }, this.filter, button('All', () => this.choose(null)), button('None', () => this.choose([]))),
-        h('div', { class: 'tools' }, h('label', null, this.group, ' group by pattern'), h('label', null, this.split, ' split in graph')),
+        'div.panel-body',
+        h('div.tools', this.filter, button('All', () => this.choose(null)), button('None', () => this.choose([]))),
+        h('div.tools', h('label', this.group, ' group by pattern'), h('label', this.split, ' split in graph')),
         this.states,
         this.list.element,
       )),
@@ -107,11 +106,10 @@ export class ThreadPanel {
     box.checked = on;
     const label = visible(group.label.slice(0, 300)) || '(unnamed thread)';
     return h(
-      'div',
-      { class: 'table-row' },
-      h('label', { class: 'cell name' }, box, h('bdi', null, label), group.count > 1 ? h('small', null, ` ${group.count} threads`) : null),
+      'div.table-row',
+      h('label.cell name', box, h('bdi', label), group.count > 1 ? h('small', ` ${group.count} threads`) : null),
       button(`Only ${label}`, () => this.choose([...group.names]), { class: 'plain only' }, 'only'),
-      h('span', { class: 'cell samples', title: formatCount(group.samples) + ' samples' }, formatShare(group.weight, whole)),
+      h('span.cell samples', { title: formatCount(group.samples) + ' samples' }, formatShare(group.weight, whole)),
     );
   }
 
@@ -123,7 +121,7 @@ export class ThreadPanel {
       ...present.map((n) => {
         const box = h('input', { type: 'checkbox', onchange: () => this.toggleState(n, present) });
         box.checked = !states || states.includes(n);
-        return h('label', null, box, h('i', { class: 'state s' + n }), ` ${STATES[n]} `, h('small', null, formatCount(this.byState[n])));
+        return h('label', box, h('i.state s' + n), ` ${STATES[n]} `, h('small', formatCount(this.byState[n])));
       }),
     );
   }

@@ -3,7 +3,7 @@
 
 // The three views that draw a graph: the graph itself, merged callers, and the sandwich of one method.
 import { evidenceColour } from './colours.js';
-import { h } from './dom.js';
+import { h, listen } from './dom.js';
 import { FlameView } from './flame.js';
 import { layoutBoxes, startOf } from './layout.js';
 import { mergedCallers, sandwichOf } from './merged.js';
@@ -39,7 +39,7 @@ export class GraphView {
     this.id = 'graph';
     this.flame = new FlameView(app.listener, 'graph');
     this.minimap = new Minimap(this.flame);
-    this.element = h('section', { class: 'view', 'aria-label': 'Graph' }, this.minimap.element, this.flame.element);
+    this.element = h('section.view', { 'aria-label': 'Graph' }, this.minimap.element, this.flame.element);
     this.tree = null;
   }
 
@@ -105,7 +105,7 @@ export class CallersView {
     this.id = 'callers';
     this.flame = new FlameView(app.listener, 'callers');
     this.flame.rootRow = -1;
-    this.element = h('section', { class: 'view', 'aria-label': 'Merged callers' }, this.flame.element);
+    this.element = h('section.view', { 'aria-label': 'Merged callers' }, this.flame.element);
   }
 
   show() {
@@ -139,16 +139,17 @@ export class SandwichView {
     this.up.rootRow = -2;
     this.down.rootRow = -1;
     this.up.flame = true;
-    this.title = h('div', { class: 'between' });
-    this.none = h('p', { class: 'hint' });
+    this.up.fits = this.down.fits = true;
+    this.title = h('div.between');
+    this.none = h('p.hint');
     this.element = h(
-      'section',
-      { class: 'view sandwich', 'aria-label': 'Sandwich' },
-      h('div', { class: 'half-title' }, 'Callers'),
+      'section.view sandwich',
+      { 'aria-label': 'Sandwich' },
+      h('div.half-title', 'Callers'),
       this.up.element,
       this.title,
+      h('div.half-title', 'Callees'),
       this.down.element,
-      h('div', { class: 'half-title' }, 'Callees'),
       this.none,
     );
     this.up.linked = this.down;
@@ -192,24 +193,24 @@ export class Minimap {
   constructor(flame) {
     this.flame = flame;
     this.canvas = h('canvas', { 'aria-hidden': 'true' });
-    this.element = h('div', { class: 'minimap' }, this.canvas);
+    this.element = h('div.minimap', this.canvas);
     this.image = null;
     let grabbed = null;
     const at = (event) => ((event.clientX - this.canvas.getBoundingClientRect().left) / (this.canvas.clientWidth || 1)) * flame.whole;
-    this.canvas.addEventListener('pointerdown', (event) => {
+    listen(this.canvas, 'pointerdown', (event) => {
       this.canvas.setPointerCapture(event.pointerId);
       const value = at(event);
       const span = flame.to - flame.from;
       grabbed = value >= flame.from && value < flame.to ? value - flame.from : span / 2;
       flame.setWindow(value - grabbed, value - grabbed + span);
     });
-    this.canvas.addEventListener('pointermove', (event) => {
+    listen(this.canvas, 'pointermove', (event) => {
       if (grabbed === null) return;
       const span = flame.to - flame.from;
       flame.setWindow(at(event) - grabbed, at(event) - grabbed + span);
     });
     for (const type of ['pointerup', 'pointercancel']) {
-      this.canvas.addEventListener(type, () => {
+      listen(this.canvas, type, () => {
         if (grabbed !== null) flame.listener.settled(flame);
         grabbed = null;
       });

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A list of any length of which only the rows in view exist.
-import { h, oncePerFrame } from './dom.js';
+import { h, listen, oncePerFrame } from './dom.js';
 
 export class VirtualList {
   // fill(index): the element of a row.
@@ -10,10 +10,10 @@ export class VirtualList {
     this.rowHeight = rowHeight;
     this.fill = fill;
     this.count = 0;
-    this.inner = h('div', { class: 'rows', role: 'presentation' });
+    this.inner = h('div.rows', { role: 'presentation' });
     this.element = h('div', { ...attributes, class: 'virtual ' + (attributes.class || '') }, this.inner);
     this.redraw = oncePerFrame(() => this.draw());
-    this.element.addEventListener('scroll', () => this.redraw(), { passive: true });
+    listen(this.element, 'scroll', () => this.redraw(), { passive: true });
     new ResizeObserver(() => this.redraw()).observe(this.element);
   }
 

@@ -149,6 +149,28 @@ TEST(PageWriter, KeepsTimesThreadsAndStates) {
   EXPECT_EQ(columns["HNAM"], "main");
 }
 
+TEST(PageWriter, TellsWhenSamplesWereLostAndDurationsAsPeopleSayThem) {
+  profile::ProfileBuilder builder;
+  builder.info().has_times = true;
+  builder.info().duration = std::chrono::nanoseconds(5'010'797'002);
+  builder.info().interval = std::chrono::milliseconds(10);
+  builder.info().gaps = {{.from = std::chrono::microseconds(1500),
+                          .to = std::chrono::milliseconds(40),
+                          .reason = "ring full",
+                          .samples = 7}};
+  builder.add_sample({.stack = builder.intern_stack({}), .weight = 1});
+
+  const auto page = page::write_page(builder.build());
+
+  ASSERT_TRUE(page.has_value());
+  const std::string meta = columns_of(*page)["META"];
+  EXPECT_NE(meta.find(R"("gaps":[{"from":1,"to":40,"lost":7,"reason":"ring full"}])"),
+            std::string::npos)
+      << meta;
+  EXPECT_NE(meta.find(R"("duration":"5.01 s")"), std::string::npos) << meta;
+  EXPECT_NE(meta.find(R"("interval":"10 ms")"), std::string::npos) << meta;
+}
+
 // What a class, thread or pod may be called, and must not become.
 TEST(PageWriter, LetsNothingOfTheProfileBecomeMarkup) {
   const std::string evil = "</script><img src=x onerror=alert(1)><!--<script>\"'`${1}]]>";
