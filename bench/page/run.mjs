@@ -197,10 +197,11 @@ async function compare(name, count, server) {
   ownWriter(stacks, name);
 }
 
-// From a recording, as the sidecar does it, and for a small one.
+// From a recording, as the sidecar does it; time and memory are those of the whole program.
 function ownWriter(stacks, name) {
-  const recording = join(work, name + '.jprof');
+  const recording = join(work, name.split(' ')[0] + '.jprof');
   execFileSync(jprof, ['convert', stacks.file, '-o', recording], { stdio: 'ignore' });
+  rmSync(stacks.file);
   const times = Array.from({ length: runs }, () => timed(jprof, ['convert', recording, '-o', join(work, 'own.html')]));
   console.log(`${name} jprof from a recording: ${range(times.map((t) => t.seconds))} s, ${range(times.map((t) => t.megabytes))} MB`);
 }
@@ -208,6 +209,9 @@ function ownWriter(stacks, name) {
 const server = only.includes('speedscope') ? await serve(join(part('speedscope'), 'dist/release')) : null;
 console.log(`load ${loadavg()[0].toFixed(1)} on ${cpus().length} processors, ${runs} runs`);
 const wanted = args.filter((arg) => arg === 'P1' || arg === 'P2');
+const small = { file: join(work, 'small.collapsed') };
+writeCollapsed(200, small.file);
+ownWriter(small, 'small (200 stacks)');
 for (const name of wanted.length ? wanted : ['P1', 'P2']) await compare(name, name === 'P1' ? P1 : P2, server);
 await closeBrowser();
 if (server) server.close();
