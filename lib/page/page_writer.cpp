@@ -3,6 +3,7 @@
 #include "lib/page/page_writer.h"
 
 #include "lib/base/encoding.h"
+#include "lib/base/markup.h"
 #include "lib/page/assets.h"
 #include "lib/page/page_data.h"
 #include "lib/render/method_table.h"
@@ -28,29 +29,7 @@ struct Side {
 // The only way from foreign text into the HTML. printable() has taken control characters and
 // direction marks; what is left of markup is escaped.
 std::string html(std::string_view text) {
-  std::string out;
-  for (const char c : base::printable(text, kShownBytes)) {
-    switch (c) {
-    case '&':
-      out += "&amp;";
-      break;
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    case '"':
-      out += "&quot;";
-      break;
-    case '\'':
-      out += "&#39;";
-      break;
-    default:
-      out += c;
-    }
-  }
-  return out;
+  return base::escape_markup(base::printable(text, kShownBytes));
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {

@@ -3,6 +3,7 @@
 #include "lib/render/svg_writer.h"
 
 #include "lib/base/encoding.h"
+#include "lib/base/markup.h"
 #include "lib/base/utf8.h"
 #include "lib/render/flame_layout.h"
 #include "lib/render/svg_colours.h"
@@ -35,29 +36,7 @@ std::string shortest(double value) {
 // Foreign text into XML: escaped, without what XML 1.0 forbids (control characters, U+FFFE/F) and
 // with direction marks made visible.
 std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : base::printable(base::sanitize_utf8(text), kLongestName)) {
-    switch (c) {
-    case '&':
-      out += "&amp;";
-      break;
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    case '"':
-      out += "&quot;";
-      break;
-    case '\'':
-      out += "&#39;";
-      break;
-    default:
-      out += c;
-    }
-  }
-  return out;
+  return base::escape_markup(base::printable(base::sanitize_utf8(text), kLongestName));
 }
 
 std::string with_commas(double value) {

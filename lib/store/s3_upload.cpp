@@ -3,6 +3,7 @@
 #include "lib/store/s3_upload.h"
 
 #include "lib/base/encoding.h"
+#include "lib/base/markup.h"
 #include "lib/store/xml.h"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ Result<S3UploadEnd> complete_upload(S3Exchange& exchange, const S3Upload& upload
   std::string text = "<CompleteMultipartUpload>";
   for (std::size_t i = 0; i < tags.size(); ++i) {
     text += "<Part><PartNumber>" + std::to_string(i + 1) + "</PartNumber><ETag>" +
-            xml_escape(tags[i]) + "</ETag></Part>";
+            base::escape_markup(tags[i]) + "</ETag></Part>";
   }
   text += "</CompleteMultipartUpload>";
   const http::MemoryBody body(text);

@@ -36,7 +36,4 @@ struct XmlLimits {
 // no answer has, and which entity bombs need); kLimit: larger than the limits.
 Result<XmlElement> parse_xml(std::string_view text, const XmlLimits& limits = {});
 
-// For text between tags of a document of ours.
-std::string xml_escape(std::string_view text);
-
 } // namespace jprof::store

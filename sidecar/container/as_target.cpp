@@ -4,6 +4,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "sidecar/container/packet.h"
 
 #include <array>
 #include <cerrno>
@@ -80,46 +81,13 @@ base::Result<Handed> unpack(std::string_view packet, base::UniqueFd fd) {
   return base::fail(std::move(error));
 }
 
-void send_packet(int socket, const std::string& packet, int fd) {
-  iovec part{const_cast<char*>(packet.data()), packet.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (fd >= 0) {
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  }
-  (void)::sendmsg(socket, &message, MSG_NOSIGNAL); // a failure is seen as the child's silence
-}
-
-base::Result<Handed> receive_packet(int socket) {
-  std::string packet(kPacketBytes, '\0');
-  iovec part{packet.data(), packet.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  if (got <= 0) {
+base::Result<Handed> receive_answer(int socket) {
+  auto packet = receive_packet(socket, kPacketBytes);
+  if (!packet || packet->bytes.empty()) {
     return base::make_failure(ErrorCode::kInternal,
                               "the process that acts for the target's uid died");
   }
-  base::UniqueFd fd;
-  if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
-      header != nullptr && header->cmsg_type == SCM_RIGHTS) {
-    int handed = -1;
-    std::memcpy(&handed, CMSG_DATA(header), sizeof handed);
-    fd.reset(handed);
-  }
-  return unpack({packet.data(), static_cast<std::size_t>(got)}, std::move(fd));
+  return unpack(packet->bytes, std::move(packet->fd));
 }
 
 [[noreturn]] void run_child(int socket, Identity identity, const Step& step) {
@@ -131,7 +99,8 @@ base::Result<Handed> receive_packet(int socket) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // changing ids cleared it
     result = step();
   }
-  send_packet(socket, pack(result), result ? result->fd.get() : -1);
+  // A failure is seen as this process's silence.
+  (void)send_packet(socket, pack(result), result ? result->fd.get() : -1);
   ::_exit(0); // no destructor or exit handler of the parent's state may run twice
 }
 
@@ -140,7 +109,7 @@ base::Result<Handed> wait_for_child(int socket, base::Deadline deadline) {
     pollfd wait{socket, POLLIN, 0};
     const int ready = ::poll(&wait, 1, deadline.poll_milliseconds());
     if (ready > 0) {
-      return receive_packet(socket);
+      return receive_answer(socket);
     }
     if (ready < 0 && errno != EINTR) {
       return base::errno_failure(errno, "cannot wait for a child process");

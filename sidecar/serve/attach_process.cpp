@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/attach_process.h"
 
+#include "sidecar/container/packet.h"
 #include "sidecar/serve/attach_work.h"
 #include "sidecar/serve/guarded.h"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <sys/socket.h>
@@ -23,36 +22,17 @@ constexpr std::size_t kMostPacket = 64 * 1024;
 
 // The packet and the descriptor that came with it.
 std::optional<AttachProcess::Answer> receive(int channel) {
-  std::string packet(kMostPacket, '\0');
-  iovec part{packet.data(), packet.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  ssize_t got = -1;
-  do {
-    got = ::recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  AttachProcess::Answer answer;
-  if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
-      got > 0 && header != nullptr && header->cmsg_type == SCM_RIGHTS) {
-    int handed = -1;
-    std::memcpy(&handed, CMSG_DATA(header), sizeof handed);
-    answer.file.reset(handed);
-  }
-  if (got <= 0) {
+  auto packet = container::receive_packet(channel, kMostPacket);
+  if (!packet || packet->bytes.empty()) {
     return std::nullopt;
   }
   control::FrameDecoder decoder;
-  decoder.feed(std::string_view(packet).substr(0, static_cast<std::size_t>(got)));
+  decoder.feed(packet->bytes);
   auto frame = decoder.take();
   if (!frame || !*frame) {
     return std::nullopt;
   }
-  answer.frame = std::move(**frame);
-  return answer;
+  return AttachProcess::Answer{std::move(**frame), std::move(packet->fd)};
 }
 
 } // namespace
@@ -99,23 +79,8 @@ void AttachProcess::stop() const {
 }
 
 void send_answer(int channel, control::FrameType type, const std::string& payload, int file) {
-  std::string frame = control::encode_frame(type, payload);
-  iovec part{frame.data(), frame.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (file >= 0) {
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &file, sizeof file);
-  }
   // A failure is seen as our end without an answer.
-  static_cast<void>(::sendmsg(channel, &message, MSG_NOSIGNAL));
+  (void)container::send_packet(channel, control::encode_frame(type, payload), file);
 }
 
 } // namespace jprof::serve

@@ -56,9 +56,5 @@ TEST(Xml, HoldsItsLimits) {
   EXPECT_EQ(parse_xml(wide, {.bytes = 100}).error().code, ErrorCode::kLimit);
 }
 
-TEST(Xml, EscapesText) {
-  EXPECT_EQ(xml_escape("<&\">x"), "&lt;&amp;&quot;&gt;x");
-}
-
 } // namespace
 } // namespace jprof::store
