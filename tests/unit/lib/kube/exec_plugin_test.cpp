@@ -71,7 +71,8 @@ TEST(ExecPlugin, NamesTheFailureAndTheInstallHint) {
 TEST(ExecPlugin, EndsACommandThatNeverAnswers) {
   const auto begin = std::chrono::steady_clock::now();
 
-  const auto credentials = run_exec_plugin(with_plugin("exec sleep 60"), std::chrono::milliseconds(100));
+  const auto credentials =
+      run_exec_plugin(with_plugin("exec sleep 60"), std::chrono::milliseconds(100));
 
   EXPECT_FALSE(credentials.has_value());
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
