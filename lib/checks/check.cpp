@@ -23,11 +23,13 @@ struct Row {
   std::string_view question;
 };
 
-constexpr std::array<Row, 16> kRows = {{
+constexpr std::array<Row, 18> kRows = {{
     {CheckId::kClusterReachable, "cluster", "does the cluster answer?"},
     {CheckId::kPodRunning, "pod", "is the pod running?"},
     {CheckId::kExecAllowed, "exec", "may you exec into the pod?"},
     {CheckId::kSidecarThere, "sidecar", "has the pod a jprof container?"},
+    {CheckId::kEphemeral, "ephemeral", "may you add an ephemeral container?"},
+    {CheckId::kPodSpec, "spec", "does the pod's specification leave room for it?"},
     {CheckId::kSidecarVersion, "version", "do both sides understand each other?"},
     {CheckId::kProcess, "process", "is the process alive and running?"},
     {CheckId::kJvm, "jvm", "is it a JVM that jprof knows?"},

@@ -20,6 +20,8 @@ enum class CheckId {
   kPodRunning,
   kExecAllowed,
   kSidecarThere,
+  kEphemeral,
+  kPodSpec,
   kSidecarVersion,
   kProcess,
   kJvm,

@@ -61,6 +61,12 @@ void read_containers(const Json& object, const char* spec_key, const char* statu
     container.kind = kind;
     container.target = base::json_string(item, "targetContainerName");
     const Json& security = base::json_object(item, "securityContext");
+    container.read_only_root = base::json_bool(security, "readOnlyRootFilesystem");
+    for (const Json& mount : base::json_array(item, "volumeMounts")) {
+      const std::string path = base::json_string(mount, "mountPath");
+      container.tmp_volume = container.tmp_volume || ((path == "/tmp" || path == "/tmp/") &&
+                                                      !base::json_bool(mount, "readOnly"));
+    }
     container.wanted = {read_id(security, "runAsUser"), read_id(security, "runAsGroup")};
     if (kind == Kind::kInit && base::json_string(item, "restartPolicy") == "Always") {
       container.kind = Kind::kSidecar;

@@ -33,8 +33,10 @@ struct Container {
   std::string state_reason; // of waiting and terminated: "ImagePullBackOff", "OOMKilled"
   std::string state_message;
   std::string target; // of an ephemeral container: whose process namespace it joined
-  Ids wanted{};       // runAsUser and runAsGroup of its own securityContext
-  Ids running{};      // status.user.linux (Kubernetes >= 1.31 and a runtime that reports it)
+  bool read_only_root = false;
+  bool tmp_volume = false; // something writable is mounted at /tmp
+  Ids wanted{};            // runAsUser and runAsGroup of its own securityContext
+  Ids running{};           // status.user.linux (Kubernetes >= 1.31 and a runtime that reports it)
 };
 
 // What jprof needs to know of a pod.

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/encoding.h"
 #include "lib/checks/check.h"
+#include "plugin/cluster/access_ladder.h"
 #include "plugin/cluster/cluster_options.h"
+#include "plugin/cluster/ladder_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
 #include "plugin/session/ask.h"
@@ -27,21 +29,27 @@ using checks::CheckId;
 struct DoctorOptions {
   kube::AccessOptions access;
   std::string target;
+  std::string container;
+  LadderFlags ladder;
 };
 
 // One pod, asked question after question; the first that stands in the way ends it, and the rest
 // are skipped.
 class Examination {
  public:
-  Examination(kube::KubeClient& client, std::string target)
-      : client_(client), target_(std::move(target)) {}
+  Examination(kube::KubeClient& client, const DoctorOptions& options, LadderOptions ladder)
+      : client_(client), options_(options), ladder_(std::move(ladder)) {}
 
   std::vector<Check> run();
+  // The ladder in words; empty where it was not reached.
+  std::string explanation() const { return pod_ && way_ ? explain(*pod_, *way_) : std::string(); }
 
  private:
   bool ask_pod();
   bool ask_exec();
-  bool ask_sidecar();
+  bool ask_way();
+  bool ask_ephemeral();
+  bool ask_spec();
   bool ask_session();
   bool fail(CheckId id, const base::Error& error) {
     checks_.push_back(checks::fail(id, error));
@@ -52,15 +60,18 @@ class Examination {
   }
 
   kube::KubeClient& client_;
-  std::string target_;
+  const DoctorOptions& options_;
+  LadderOptions ladder_;
   std::vector<Check> checks_;
   std::optional<kube::Pod> pod_;
-  std::string sidecar_;
+  const kube::Container* jvm_ = nullptr; // of pod_; nullptr: several, none named
+  std::optional<Way> way_;
+  std::string skipped_ = "not asked"; // why what follows is unknown
 };
 
 bool Examination::ask_pod() {
   Result<Targets> found =
-      find_targets(client_, {.target = target_, .selector = {}, .max_pods = 1, .seed = {}});
+      find_targets(client_, {.target = options_.target, .selector = {}, .max_pods = 1, .seed = {}});
   if (!found) {
     const base::Error& error = found.error();
     const bool answered = error.code == ErrorCode::kTargetNotFound ||
@@ -76,9 +87,17 @@ bool Examination::ask_pod() {
   if (pod_->terminating) {
     checks_.push_back(checks::warn(CheckId::kPodRunning, pod_->name + " is being deleted",
                                    "what is captured now may be cut short"));
+  } else if (!pod_->ready) {
+    checks_.push_back(checks::warn(CheckId::kPodRunning, pod_->name + " is not ready",
+                                   "a JVM that starts can be profiled once it answers"));
   } else {
     pass(CheckId::kPodRunning, pod_->name + " is " + pod_->phase + " on node " + pod_->node);
   }
+  const auto jvm = kube::find_target(*pod_, options_.container);
+  if (!jvm) {
+    return fail(CheckId::kPodRunning, jvm.error());
+  }
+  jvm_ = *jvm;
   return true;
 }
 
@@ -109,21 +128,73 @@ bool Examination::ask_exec() {
   return true;
 }
 
-bool Examination::ask_sidecar() {
-  const Result<const kube::Container*> sidecar = kube::find_sidecar(*pod_);
-  if (!sidecar) {
-    return fail(CheckId::kSidecarThere, sidecar.error());
+// False: what there is to know without running anything in the pod has been asked.
+bool Examination::ask_way() {
+  Result<Way> way = find_way(*pod_, jvm_, ladder_);
+  if (!way) {
+    return fail(CheckId::kSidecarThere, way.error());
   }
-  sidecar_ = (*sidecar)->name;
-  // Without it the sidecar sees no process but its own, unless it was made to target the JVM's.
-  if (!pod_->share_process_namespace && (*sidecar)->kind != kube::Container::Kind::kEphemeral) {
-    checks_.push_back(checks::warn(CheckId::kSidecarThere,
-                                   "container " + sidecar_ +
-                                       " runs, but the pod's containers do "
-                                       "not see each other's processes",
-                                   "set shareProcessNamespace: true in the pod's template"));
+  way_ = std::move(*way);
+  if (way_->kind != Way::Kind::kNew) {
+    pass(CheckId::kSidecarThere, way_->rungs.back().why);
+    checks_.push_back(checks::skip(CheckId::kEphemeral, "not needed"));
+    checks_.push_back(checks::skip(CheckId::kPodSpec, "asked inside"));
+    return true;
+  }
+  checks_.push_back(checks::warn(CheckId::kSidecarThere, way_->rungs.front().why,
+                                 "with the sidecar (charts/jprof-sidecar) a capture begins sooner "
+                                 "and leaves no record in the pod"));
+  if (ask_ephemeral() && ask_spec()) {
+    skipped_ = "nobody can know without running in the pod: kubectl jprof " + pod_->name +
+               " adds the container and sees";
+  }
+  return false;
+}
+
+// The server's own verdict: rights, Pod Security and every other admission policy.
+bool Examination::ask_ephemeral() {
+  const Result<bool> allowed =
+      client_.may(pod_->namespace_name, "patch", "pods", "ephemeralcontainers");
+  if (!allowed) {
+    return fail(CheckId::kEphemeral, allowed.error());
+  }
+  if (!*allowed) {
+    return fail(CheckId::kEphemeral,
+                base::make_error(
+                    ErrorCode::kForbidden,
+                    "patch on pods/ephemeralcontainers is not granted in " + pod_->namespace_name,
+                    "add the sidecar to the pod's template, or kubectl -n " + pod_->namespace_name +
+                        " create role jprof-ephemeral --verb=patch "
+                        "--resource=pods/ephemeralcontainers, and bind it"));
+  }
+  const base::Status verdict =
+      client_.add_ephemeral_container(*pod_, *way_->make, kube::PatchMode::kVerdictOnly);
+  if (!verdict) {
+    return fail(CheckId::kEphemeral, verdict.error());
+  }
+  pass(CheckId::kEphemeral,
+       "the server would take it, Pod Security included (dry run): " + way_->rungs.back().why);
+  return true;
+}
+
+bool Examination::ask_spec() {
+  const kube::Container* jvm = jvm_ != nullptr ? jvm_ : pod_->find(way_->make->target);
+  if (jvm != nullptr && jvm->read_only_root && !jvm->tmp_volume) {
+    return fail(CheckId::kPodSpec,
+                base::make_error(ErrorCode::kNoPlaceForAgent,
+                                 "container " + jvm->name +
+                                     " has a read-only root and no volume at /tmp, where HotSpot "
+                                     "takes commands",
+                                 "mount an emptyDir at /tmp of that container"));
+  }
+  if (way_->must_probe) {
+    checks_.push_back(checks::warn(CheckId::kPodSpec,
+                                   "the API does not say as whom the JVM runs: one ephemeral "
+                                   "container looks, a second one may follow",
+                                   "set runAsUser and runAsGroup in the pod, or give --uid and "
+                                   "--gid"));
   } else {
-    pass(CheckId::kSidecarThere, "container " + sidecar_ + " runs");
+    pass(CheckId::kPodSpec, "/tmp can be written as far as the specification says");
   }
   return true;
 }
@@ -133,7 +204,8 @@ bool Examination::ask_session() {
   if (!interrupt) {
     return fail(CheckId::kSidecarVersion, interrupt.error());
   }
-  Result<std::unique_ptr<Session>> session = open_session(client_, *pod_, sidecar_, **interrupt);
+  Result<std::unique_ptr<Session>> session =
+      open_session(client_, *pod_, way_->container, **interrupt);
   if (!session) {
     return fail(CheckId::kSidecarVersion, session.error());
   }
@@ -160,7 +232,7 @@ bool Examination::ask_session() {
 
 std::vector<Check> Examination::run() {
   using Step = bool (Examination::*)();
-  for (const Step step : {&Examination::ask_pod, &Examination::ask_exec, &Examination::ask_sidecar,
+  for (const Step step : {&Examination::ask_pod, &Examination::ask_exec, &Examination::ask_way,
                           &Examination::ask_session}) {
     if (!(this->*step)()) {
       break;
@@ -169,14 +241,19 @@ std::vector<Check> Examination::run() {
   // What lies behind an obstacle was not asked, and says so.
   const int last = static_cast<int>(checks_.back().id);
   for (int id = last + 1; id <= static_cast<int>(CheckId::kSelf); ++id) {
-    checks_.push_back(checks::skip(static_cast<CheckId>(id), "not asked"));
+    checks_.push_back(checks::skip(static_cast<CheckId>(id), skipped_));
   }
   return std::move(checks_);
 }
 
 Result<int> doctor(const DoctorOptions& options, bool json) {
   JPROF_TRY_ASSIGN(const std::unique_ptr<kube::KubeClient> client, connect(options.access));
-  const std::vector<Check> found = Examination(*client, options.target).run();
+  JPROF_TRY_ASSIGN(LadderOptions ladder, ladder_options(options.ladder, false));
+  Examination examination(*client, options, std::move(ladder));
+  const std::vector<Check> found = examination.run();
+  if (options.ladder.explain && !json) {
+    std::fputs(examination.explanation().c_str(), stderr);
+  }
   const int code = checks::exit_code(found);
   if (json) {
     const base::Json out = {
@@ -197,9 +274,13 @@ void add_doctor(cli::Program& program) {
   CLI::App& command = program.add(
       {.name = "doctor",
        .summary = "Say what stands in the way of profiling a pod, and the cure; changes nothing",
-       .examples = "  kubectl jprof doctor checkout-7d9f -n shop\n"},
+       .examples = "  kubectl jprof doctor checkout-7d9f -n shop\n"
+                   "  kubectl jprof doctor deploy/checkout --explain\n"},
       [options, &program] { return doctor(*options, program.json()); });
   command.add_option("target", options->target, "POD, pod/NAME, deploy/NAME, ...")->required();
+  command.add_option("-c,--container", options->container,
+                     "Container of the JVM; default: the pod's only one");
+  add_ladder_options(command, options->ladder);
   add_cluster_options(command, options->access);
 }
 

@@ -254,6 +254,28 @@ class PluginTest(unittest.TestCase):
         self.assertEqual(json.loads(out)["ephemeralContainers"], [probe["name"], second["name"]])
         self.assertEqual(err, "")
 
+    def doctor(self, *arguments, code=0):
+        out, _ = self.run_plugin("doctor", "demo", "--json", *arguments, code=code)
+        return {row["check"]: row for row in json.loads(out)["checks"]}
+
+    def test_doctor_asks_the_server_and_adds_nothing(self):
+        server = self.serve(pods=[self.pod_without_sidecar()])
+        rows = self.doctor()
+        self.assertEqual([rows[name]["verdict"] for name in ("exec", "sidecar", "ephemeral", "spec", "jvm")],
+                         ["pass", "warn", "pass", "pass", "skip"])
+        self.assertIn("without running in the pod", rows["jvm"]["detail"])
+        self.assertEqual((server.patches, server.execs), ([], []))
+
+    def test_doctor_names_what_is_missing(self):
+        self.serve(pods=[self.pod_without_sidecar()], deny=["patch pods/ephemeralcontainers"])
+        self.assertIn("--resource=pods/ephemeralcontainers", self.doctor(code=4)["ephemeral"]["cure"])
+        closed = self.pod_without_sidecar()
+        closed["spec"]["containers"][0]["securityContext"] = {"readOnlyRootFilesystem": True}
+        self.serve(pods=[closed])
+        self.assertIn("emptyDir at /tmp", self.doctor(code=5)["spec"]["cure"])
+        self.serve(pods=[pod("demo", ("app",))])
+        self.assertEqual(self.doctor()["spec"]["verdict"], "warn")
+
     @staticmethod
     def pod_without_sidecar():
         out = pod("demo", ("app",))
