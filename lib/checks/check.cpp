@@ -146,9 +146,9 @@ std::string to_text(const std::vector<Check>& checks, Color color) {
     const bool colored = color == Color::kYes;
     out += (colored ? std::string(kColors[index(check.verdict)]) : std::string()) +
            std::string(kVerdicts[index(check.verdict)]) + (colored ? "\033[0m  " : "  ") +
-           padded(check_word(check.id), 9) + base::printable(check.detail, kLongestText) + "\n";
+           padded(check_word(check.id), 10) + base::printable(check.detail, kLongestText) + "\n";
     if (!check.cure.empty()) {
-      out += std::string(15, ' ') + "-> " + base::printable(check.cure, kLongestText) + "\n";
+      out += std::string(16, ' ') + "-> " + base::printable(check.cure, kLongestText) + "\n";
     }
   }
   return out;

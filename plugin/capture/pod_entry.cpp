@@ -23,6 +23,7 @@ using State = kube::Container::State;
 constexpr auto kFirstTry = 40ms; // a container starts in 100 ms at best
 constexpr auto kLongestTry = 400ms;
 constexpr auto kLookEvery = 500ms;
+constexpr auto kHelloTime = 10s;
 
 // Reasons of a waiting container that no patience mends (pkg/kubelet/images/types.go and
 // pkg/kubelet/kuberuntime/kuberuntime_container.go of Kubernetes).
@@ -42,6 +43,52 @@ bool may_come(const base::Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTargetNotFound ||
          error.code == ErrorCode::kNoSidecar || error.code == ErrorCode::kTimeout ||
          error.code == ErrorCode::kUsage;
+}
+
+// A channel of which the first bytes have been read already.
+class HeardChannel final : public ByteChannel {
+ public:
+  HeardChannel(std::unique_ptr<ByteChannel> inner, Event first)
+      : inner_(std::move(inner)), first_(std::move(first)) {}
+
+  base::Status write(std::string_view bytes) override { return inner_->write(bytes); }
+  Result<Event> read(std::chrono::milliseconds timeout, int wake_fd) override {
+    if (first_) {
+      return *std::exchange(first_, std::nullopt);
+    }
+    return inner_->read(timeout, wake_fd);
+  }
+  const std::string& complaints() const override { return inner_->complaints(); }
+
+ private:
+  std::unique_ptr<ByteChannel> inner_;
+  std::optional<Event> first_;
+};
+
+// A session that has said something: that an exec was accepted means nothing yet, since the API
+// server answers before it has asked the kubelet.
+Result<std::unique_ptr<ByteChannel>> hear(std::unique_ptr<ByteChannel> channel, int wake_fd) {
+  const auto deadline = Clock::now() + kHelloTime;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    JPROF_TRY_ASSIGN(ByteChannel::Event event, channel->read(std::max(left, 0ms), wake_fd));
+    if (event.kind == ByteChannel::Event::Kind::kEnded) {
+      return base::make_failure(ErrorCode::kNoSidecar,
+                                "/jprof session ended with exit code " +
+                                    std::to_string(event.exit_code) + ": " +
+                                    base::printable(channel->complaints(), 500));
+    }
+    if (!event.bytes.empty()) {
+      return std::make_unique<HeardChannel>(std::move(channel), std::move(event));
+    }
+    if (left <= 0ms) {
+      return base::make_failure(ErrorCode::kTimeout, "the container does not answer");
+    }
+    pollfd wanted{wake_fd, POLLIN, 0};
+    if (::poll(&wanted, 1, 0) > 0) {
+      return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
+    }
+  }
 }
 
 class Entrance {
@@ -128,6 +175,9 @@ Result<std::unique_ptr<ByteChannel>> Entrance::wait_for(const kube::EphemeralCon
       return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
     }
     auto channel = open_channel(client_, pod_, container.name, wake_fd);
+    if (channel) {
+      channel = hear(std::move(*channel), wake_fd);
+    }
     if (channel || !may_come(channel.error())) {
       return channel;
     }

@@ -242,6 +242,7 @@ std::vector<Check> Examination::run() {
   const int last = static_cast<int>(checks_.back().id);
   for (int id = last + 1; id <= static_cast<int>(CheckId::kSelf); ++id) {
     checks_.push_back(checks::skip(static_cast<CheckId>(id), skipped_));
+    skipped_ = "likewise";
   }
   return std::move(checks_);
 }

@@ -68,7 +68,7 @@ stage_environment() {
 stage_reuse() { # JVM...
   local images=()
   mapfile -t images < <("$repo/tests/e2e/images" jprof "${@/#/shop-jdk-}")
-  inside kubectl delete namespace shop shop-nightly shop-plain --ignore-not-found --wait >/dev/null
+  inside kubectl delete namespace shop shop-nightly shop-plain shop-policy --ignore-not-found --wait >/dev/null
   "$cluster" load-image "${images[@]}"
   stage_chart
   stage_environment

@@ -56,6 +56,9 @@ plain-random 1000690000 0 1 a random uid with gid 0
 plain-image - - 1 ids that only the image knows and our image shares
 plain-half 1000 - 2 a group that the API does not say
 PODS
+check_output "doctor foretells it, and adds nothing" 'pass +ephemeral +the server would take it, Pod Security included' \
+  oncall doctor plain-half
+check "really nothing" test "$(containers_of plain-half)" = 2
 check "a live ephemeral container is used again" again
 check_output "the last line says what is left" 'left in shop-plain/plain-image: ephemeral container jprof-' \
   oncall plain-image --duration 500ms --ephemeral=always -o left.html

@@ -130,7 +130,7 @@ class ExecServer:
             name = urllib.parse.parse_qs(target.partition("?")[2]).get("container", [""])[0]
             if name.startswith("jprof-") and (self.stuck or self.slow > 0):
                 self.slow -= 1
-                fault = {"refuse": [500, "InternalError", 'container not found ("%s")' % name]}
+                fault = {"absent": 'Internal error occurred: unable to upgrade connection: container not found ("%s")' % name}  # as a real server: accepted first
             else:
                 fault = self.faults.pop(0) if self.faults else {}
                 self.execs.append(target)
@@ -144,6 +144,10 @@ class ExecServer:
                            (accept, self.protocol.encode()))
         if "raw" in fault:
             connection.sendall(fault["raw"])
+            return
+        if "absent" in fault:
+            status = json.dumps({"status": "Failure", "reason": "InternalError", "code": 500, "message": fault["absent"]}).encode()
+            connection.sendall(b"\x82\x7e" + struct.pack(">H", len(status) + 1) + b"\3" + status + b"\x88\x02\x03\xe8")
             return
         if "close" in fault:
             connection.sendall(b"\x88\x02" + struct.pack(">H", fault["close"]))
