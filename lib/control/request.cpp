@@ -13,13 +13,14 @@ namespace {
 
 using base::Json;
 
-constexpr std::array<std::pair<RequestKind, std::string_view>, 6> kKinds{
+constexpr std::array<std::pair<RequestKind, std::string_view>, 7> kKinds{
     {{RequestKind::kRecord, "record"},
      {RequestKind::kFetch, "fetch"},
      {RequestKind::kList, "list"},
      {RequestKind::kTargets, "targets"},
      {RequestKind::kRelease, "release"},
-     {RequestKind::kAttach, "attach"}}};
+     {RequestKind::kAttach, "attach"},
+     {RequestKind::kQuit, "quit"}}};
 constexpr std::size_t kMostFiles = 32;
 constexpr std::int64_t kDay = 86'400'000'000'000; // in nanoseconds
 constexpr std::size_t kMostArguments = 256;
@@ -196,6 +197,7 @@ std::string encode_request(const Request& request) {
     return base::dump_json(encode_attach(request.attach));
   case RequestKind::kList:
   case RequestKind::kTargets:
+  case RequestKind::kQuit:
     break;
   }
   return base::dump_json({{"type", request_word(request.kind)}});

@@ -68,8 +68,9 @@ struct AttachRequest {
   std::chrono::nanoseconds timeout{0}; // for the whole; 0: the sidecar's default
 };
 
-// kList: captures in the spool. kTargets: JVMs that the sidecar sees. Neither has parameters.
-enum class RequestKind { kRecord, kFetch, kList, kTargets, kRelease, kAttach };
+// kList: captures in the spool. kTargets: JVMs that the sidecar sees. kQuit: the container is not
+// needed any more. None of them has parameters.
+enum class RequestKind { kRecord, kFetch, kList, kTargets, kRelease, kAttach, kQuit };
 
 struct Request {
   RequestKind kind = RequestKind::kRecord;

@@ -11,6 +11,7 @@ void add_commands(cli::Program& program) {
   add_doctor(program);
   add_diff(program);
   add_attach(program);
+  add_gc(program);
   program.set_default_command("record");
 }
 

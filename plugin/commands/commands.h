@@ -13,6 +13,7 @@ void add_list(cli::Program& program);
 void add_doctor(cli::Program& program);
 void add_diff(cli::Program& program);
 void add_attach(cli::Program& program);
+void add_gc(cli::Program& program);
 
 void add_commands(cli::Program& program);
 

@@ -46,7 +46,7 @@ Connection::Connection(ServeContext& context, base::UniqueFd socket)
       deadline_(Deadline::after(kHelloTime)), next_tick_(Deadline::after(kTick)) {
   stream_.send(FrameType::kHello,
                control::encode_hello(control::our_hello(
-                   {"record", "fetch", "list", "targets", "release", "attach"})));
+                   {"record", "fetch", "list", "targets", "release", "attach", "quit"})));
 }
 
 void Connection::run() {
@@ -54,6 +54,9 @@ void Connection::run() {
     poll_once();
   }
   static_cast<void>(stream_.flush());
+  if (quit_) {
+    ::kill(::getppid(), SIGTERM); // the supervisor, whose child we are
+  }
 }
 
 int Connection::poll_timeout() const {
@@ -242,6 +245,9 @@ void Connection::on_request(const control::Frame& frame) {
   case control::RequestKind::kAttach:
     on_attach(request_.attach);
     break;
+  case control::RequestKind::kQuit:
+    on_quit();
+    break;
   case control::RequestKind::kList:
     start_sending(Reply{list_reply(context_.spool), ""});
     break;
@@ -309,6 +315,27 @@ void Connection::on_release(const control::ReleaseRequest& request) {
   Reply reply;
   reply.result.id = request.id;
   start_sending(std::move(reply));
+}
+
+// Once this caller has its answer and leaves, serve ends: only where it would end by itself, since
+// a sidecar that ends takes its pod out of its Service, and never with a capture that is wanted.
+void Connection::on_quit() {
+  const std::size_t kept = context_.spool.list(spool::Place::kSealed).size() +
+                           context_.spool.list(spool::Place::kIncoming).size();
+  if (!context_.ends_when_idle) {
+    send_error(base::make_error(ErrorCode::kNotAllowed, "a sidecar ends with its pod",
+                                "only ephemeral containers of jprof can be told to end"));
+    return;
+  }
+  if (kept > 0) {
+    send_error(base::make_error(ErrorCode::kBusy,
+                                std::to_string(kept) + " captures are running or not fetched yet",
+                                "kubectl jprof list POD shows them, kubectl jprof fetch POD ID "
+                                "gets one"));
+    return;
+  }
+  quit_ = true;
+  start_sending(Reply{});
 }
 
 void Connection::wait_for(const std::string& id) {

@@ -39,6 +39,7 @@ class Connection {
   void on_release(const control::ReleaseRequest& request);
   void on_attach(const control::AttachRequest& request);
   void on_answer();
+  void on_quit();
   void on_capture();
   void on_capture_failed(control::ErrorMessage message);
   void on_capture_died();
@@ -67,6 +68,7 @@ class Connection {
   bool leaving_ = false;           // SIGTERM
   base::Deadline deadline_;        // of the state, or of the last sign of life while sending
   base::Deadline next_tick_;
+  bool quit_ = false; // end serve once the caller has left
   control::Request request_;
   std::optional<CaptureProcess> capture_;
   std::optional<AttachProcess> attach_;

@@ -15,7 +15,8 @@ struct ServeContext {
   config::SidecarConfig config;
   spool::Spool spool;
   MemoryPlan memory;
-  int wake_fd = -1; // a byte written here tells the supervisor that a capture was sealed
+  bool ends_when_idle = false; // an ephemeral container: it may be told to end
+  int wake_fd = -1;            // a byte written here tells the supervisor that a capture was sealed
   // Why the configuration could not be used: then `config` is the default, and nothing is recorded.
   std::optional<base::Error> broken;
 };

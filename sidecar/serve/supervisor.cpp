@@ -83,7 +83,8 @@ base::Result<Supervisor> Supervisor::create(config::SidecarConfig config,
   JPROF_TRY_ASSIGN(base::UniqueFd listener, listen_at(socket_path(config)));
   const MemoryPlan memory =
       plan_memory(container_memory_limit(), config.limits.concurrent_captures);
-  return Supervisor(ServeContext{std::move(config), std::move(spool), memory, -1, options.broken},
+  return Supervisor(ServeContext{std::move(config), std::move(spool), memory,
+                                 options.idle_exit.count() > 0, -1, options.broken},
                     options, std::move(listener));
 }
 
