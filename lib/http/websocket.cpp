@@ -47,7 +47,10 @@ class WslayWebSocket final : public WebSocket {
   Status queue_close(std::uint16_t code) override;
   Status pump() override;
   bool wants_write() const override { return wslay_event_want_write(context_.get()) != 0; }
-  bool has_more() const override { return budget_ == 0; }
+  bool has_more() const override {
+    return wslay_event_get_read_enabled(context_.get()) != 0 &&
+           (budget_ == 0 || first_at_ < first_.size());
+  }
   std::optional<Message> take() override;
   bool close_received() const override {
     return wslay_event_get_close_received(context_.get()) != 0;

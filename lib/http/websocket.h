@@ -64,8 +64,8 @@ class WebSocket {
   // kProtocol and kLimit for frames that no one may send. Messages already received stay takeable.
   virtual Status pump() = 0;
   virtual bool wants_write() const = 0;
-  // pump() stopped early so that a peer that never pauses cannot hold it: call it again before
-  // waiting, since poll() may not see what is left.
+  // Bytes came with the answer to the upgrade, or pump() stopped early so that a peer that never
+  // pauses cannot hold it: call it before waiting, since poll() does not see what is here.
   virtual bool has_more() const = 0;
   // The next message, if there is one.
   virtual std::optional<Message> take() = 0;

@@ -23,7 +23,7 @@ using State = kube::Container::State;
 constexpr auto kFirstTry = 40ms; // a container starts in 100 ms at best
 constexpr auto kLongestTry = 400ms;
 constexpr auto kLookEvery = 500ms;
-constexpr auto kHelloTime = 10s;
+constexpr auto kHelloTime = 30s; // as long as a starved node may take to run an exec
 
 // Reasons of a waiting container that no patience mends (pkg/kubelet/images/types.go and
 // pkg/kubelet/kuberuntime/kuberuntime_container.go of Kubernetes).
@@ -228,7 +228,11 @@ Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> cha
     if (other) {
       continue;
     }
-    if (base::json_bool(jvm, "ready")) {
+    // Other ids mend nothing else; what else is wrong the capture says.
+    const std::string reason = base::json_string(jvm, "reason");
+    const bool closed = base::code_from_word(reason) == ErrorCode::kIdentityMismatch ||
+                        base::code_from_word(reason) == ErrorCode::kPermission;
+    if (base::json_bool(jvm, "ready") || !closed) {
       return std::nullopt;
     }
     seen.emplace(base::json_int(jvm, "uid", -1), base::json_int(jvm, "gid", -1));

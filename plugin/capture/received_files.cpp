@@ -7,13 +7,28 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
+#include <sys/statvfs.h>
 #include <utility>
 
 namespace jprof::plugin {
 namespace {
 
 using base::ErrorCode;
+
+constexpr std::uint64_t kMebibyte = 1ULL << 20U;
+constexpr std::uint64_t kMostBytes = 4096 * kMebibyte; // of one capture; heap dumps go another way
+
+std::string size_text(std::uint64_t bytes) {
+  return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
+}
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  return a > std::numeric_limits<std::uint64_t>::max() - b
+             ? std::numeric_limits<std::uint64_t>::max()
+             : a + b;
+}
 
 // The manifest's word for a file's format, else what its ending says.
 std::string format_in(const control::ResultMessage& result, const std::string& name) {
@@ -67,6 +82,34 @@ base::Status ReceivedFiles::replay(std::size_t index, std::uint64_t offset) {
   return {};
 }
 
+// What is announced is believed only as far as it fits: a disk that fills up harms more than us.
+base::Status ReceivedFiles::check_room(const control::ResultMessage& result) const {
+  std::uint64_t total = 0;
+  std::uint64_t wanted = 0;
+  for (const control::ResultFile& file : result.files) {
+    total = sum(total, file.bytes);
+    wanted = sum(wanted, file.bytes - std::min(file.bytes, file.offset));
+  }
+  if (total > kMostBytes) {
+    return base::make_failure(ErrorCode::kProtocol,
+                              "the sidecar announces a capture of " + size_text(total) + "; " +
+                                  size_text(kMostBytes) + " are the most",
+                              "a capture is a few MiB: the pod may be hostile");
+  }
+  struct statvfs room {};
+  if (files_.empty() || ::fstatvfs(files_[0].pending.fd(), &room) != 0) {
+    return {};
+  }
+  const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
+  if (wanted > free) {
+    return base::make_failure(ErrorCode::kIo,
+                              "the capture takes " + size_text(wanted) + ", and the disk of " +
+                                  files_[0].pending.path() + " has " + size_text(free) + " free",
+                              "make room there or choose another place with -o");
+  }
+  return {};
+}
+
 base::Status ReceivedFiles::begin(const control::ResultMessage& result) {
   order_.clear();
   check_ = std::make_unique<control::FileCheck>(result.files);
@@ -75,6 +118,7 @@ base::Status ReceivedFiles::begin(const control::ResultMessage& result) {
     JPROF_TRY(adopt(file, format_in(result, file.name)));
     JPROF_TRY(replay(i, file.offset));
   }
+  JPROF_TRY(check_room(result));
   started_ = true;
   return {};
 }

@@ -36,7 +36,8 @@ class ReceivedFiles {
 
   explicit ReceivedFiles(Placement placement) : placement_(std::move(placement)) {}
 
-  // A result begins (again). kProtocol where it contradicts what came before.
+  // A result begins (again). kProtocol where it contradicts what came before or announces more than
+  // any capture holds, kIo where the disk has no room for it.
   base::Status begin(const control::ResultMessage& result);
   base::Status add(const control::Chunk& chunk);
   // All files of the result are here and verified.
@@ -51,6 +52,7 @@ class ReceivedFiles {
  private:
   base::Status adopt(const control::ResultFile& file, const std::string& format);
   base::Status replay(std::size_t index, std::uint64_t offset);
+  base::Status check_room(const control::ResultMessage& result) const;
 
   Placement placement_;
   std::vector<File> files_;

@@ -12,6 +12,7 @@ void add_commands(cli::Program& program) {
   add_diff(program);
   add_attach(program);
   add_gc(program);
+  add_open(program);
   program.set_default_command("record");
 }
 

@@ -130,7 +130,8 @@ class ExecServer:
             name = urllib.parse.parse_qs(target.partition("?")[2]).get("container", [""])[0]
             if name.startswith("jprof-") and (self.stuck or self.slow > 0):
                 self.slow -= 1
-                fault = {"absent": 'Internal error occurred: unable to upgrade connection: container not found ("%s")' % name}  # as a real server: accepted first
+                # As a real server: accepted first.
+                fault = {"absent": 'Internal error occurred: unable to upgrade connection: container not found ("%s")' % name}
             else:
                 fault = self.faults.pop(0) if self.faults else {}
                 self.execs.append(target)
@@ -139,15 +140,15 @@ class ExecServer:
             self.answer(connection, code, refusal(code, reason, message))
             return
         accept = base64.b64encode(hashlib.sha1(headers["sec-websocket-key"].encode() + GUID).digest())
-        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                           b"Sec-WebSocket-Accept: %s\r\nSec-WebSocket-Protocol: %s\r\n\r\n" %
-                           (accept, self.protocol.encode()))
+        upgrade = (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                   b"Sec-WebSocket-Accept: %s\r\nSec-WebSocket-Protocol: %s\r\n\r\n" % (accept, self.protocol.encode()))
+        if "absent" in fault:  # in one piece with the upgrade, as a quick server's does arrive
+            status = json.dumps({"status": "Failure", "reason": "InternalError", "code": 500, "message": fault["absent"]}).encode()
+            connection.sendall(upgrade + b"\x82\x7e" + struct.pack(">H", len(status) + 1) + b"\3" + status + b"\x88\x02\x03\xe8")
+            return
+        connection.sendall(upgrade)
         if "raw" in fault:
             connection.sendall(fault["raw"])
-            return
-        if "absent" in fault:
-            status = json.dumps({"status": "Failure", "reason": "InternalError", "code": 500, "message": fault["absent"]}).encode()
-            connection.sendall(b"\x82\x7e" + struct.pack(">H", len(status) + 1) + b"\3" + status + b"\x88\x02\x03\xe8")
             return
         if "close" in fault:
             connection.sendall(b"\x88\x02" + struct.pack(">H", fault["close"]))

@@ -24,6 +24,7 @@ MEGABYTE = 1_000_000
 
 class PluginTest(unittest.TestCase):
     def setUp(self):
+        self.extra = {}
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.work = os.path.join(self.folder.name, "work")
@@ -42,7 +43,7 @@ class PluginTest(unittest.TestCase):
 
     def start(self, *arguments):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("KUBE", "JPROF", "http", "HTTP"))}
-        environment.update(KUBECONFIG=self.config, NO_COLOR="1")
+        environment.update(KUBECONFIG=self.config, NO_COLOR="1", **self.extra)
         return subprocess.Popen([PROGRAM, *arguments], cwd=self.work, env=environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -192,18 +193,21 @@ class PluginTest(unittest.TestCase):
     def test_ctrl_c_keeps_what_there_is(self):
         self.serve()
         process = self.start("demo", "--duration", "60s", "-o", "x.html")
-        time.sleep(0.5)
+        while "recording" not in process.stderr.readline():
+            self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, out + err)
         self.assertEqual(self.files(), ["x.html"])
 
     def test_ctrl_c_before_anything_is_130(self):
-        self.serve(mode="silent")
+        server = self.serve(mode="silent")
         process = self.start("demo", "--duration", "60s")
-        time.sleep(0.5)
+        while not server.execs:
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, out + err)
         self.assertEqual(self.files(), [])
 
@@ -254,6 +258,45 @@ class PluginTest(unittest.TestCase):
         self.assertEqual(json.loads(out)["ephemeralContainers"], [probe["name"], second["name"]])
         self.assertEqual(err, "")
 
+    def test_a_probe_that_other_ids_would_not_help_is_used_as_it_is(self):
+        server = self.serve(pods=[pod("demo", ("app",))], mode="not-ready")
+        self.run_plugin("demo", "--duration", "50ms")
+        self.assertEqual(len(server.patches), 1)
+
+    def test_a_container_that_is_not_found_at_first_is_waited_for(self):
+        server = self.serve(pods=[self.pod_without_sidecar()], slow=8)  # longer than the first look at its status
+        self.run_plugin("demo", "--duration", "50ms", "-o", "x.html")
+        self.assertEqual((len(server.patches), len(server.execs)), (1, 1))
+        self.assertEqual(self.files(), ["x.html"])
+
+    def test_an_image_that_cannot_be_pulled_is_named(self):
+        for reason in ("ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"):
+            self.serve(pods=[self.pod_without_sidecar()], stuck=reason)
+            err = self.run_plugin("demo", "--image", "localhost/nosuch:1", "--duration", "50ms", code=8)[1]
+            self.assertIn("the node has no image localhost/nosuch:1: " + reason, err)
+        self.serve(pods=[self.pod_without_sidecar()], stuck="CreateContainerConfigError")
+        self.assertIn("cannot be started", self.run_plugin("demo", "--duration", "50ms", code=4)[1])
+
+    def test_open_shows_the_newest_page(self):
+        self.serve()
+        for number, name in enumerate(("jprof-b.html", "jprof-a.html", "other.html")):
+            path = os.path.join(self.work, name)
+            with open(path, "w", encoding="utf-8") as out:
+                out.write("<!doctype html>")
+            os.utime(path, (1000 + number, 1000 + number))
+        shown = os.path.join(self.folder.name, "shown")
+        browser = os.path.join(self.folder.name, "browser")
+        with open(browser, "w", encoding="utf-8") as out:
+            out.write('#!/bin/sh\nprintf %%s "$1" >"%s"\n' % shown)
+        os.chmod(browser, 0o755)
+        self.extra = {"BROWSER": browser}
+        self.assertTrue(self.run_plugin("open")[0].endswith("/jprof-a.html\n"))
+        with open(shown, encoding="utf-8") as text:
+            self.assertEqual(text.read(), os.path.realpath(os.path.join(self.work, "jprof-a.html")))
+        self.run_plugin("open", "nosuch.html", code=2)
+        self.extra = {"BROWSER": "/nonexistent/browser"}
+        self.assertIn("set BROWSER", self.run_plugin("open", code=2)[1])
+
     def doctor(self, *arguments, code=0):
         out, _ = self.run_plugin("doctor", "demo", "--json", *arguments, code=code)
         return {row["check"]: row for row in json.loads(out)["checks"]}
@@ -263,7 +306,7 @@ class PluginTest(unittest.TestCase):
         rows = self.doctor()
         self.assertEqual([rows[name]["verdict"] for name in ("exec", "sidecar", "ephemeral", "spec", "jvm")],
                          ["pass", "warn", "pass", "pass", "skip"])
-        self.assertIn("without running in the pod", rows["jvm"]["detail"])
+        self.assertTrue(any("without running in the pod" in row["detail"] for row in rows.values()))
         self.assertEqual((server.patches, server.execs), ([], []))
 
     def test_doctor_names_what_is_missing(self):
@@ -275,6 +318,30 @@ class PluginTest(unittest.TestCase):
         self.assertIn("emptyDir at /tmp", self.doctor(code=5)["spec"]["cure"])
         self.serve(pods=[pod("demo", ("app",))])
         self.assertEqual(self.doctor()["spec"]["verdict"], "warn")
+
+    def test_completion_knows_commands_pods_containers_and_flags(self):
+        self.serve(pods=[pod("checkout", ("app", "proxy", "jprof")), pod("cart")])
+        def complete(*words):
+            lines = self.run_plugin("__complete", *words)[0].splitlines()
+            return lines[:-1], lines[-1]
+        self.assertEqual(complete("c"), (["checkout", "cart"], ":4"))
+        self.assertIn("doctor", complete("")[0])
+        self.assertEqual(complete("doctor", "car"), (["cart"], ":4"))
+        self.assertEqual(complete("checkout", "-c", ""), (["app", "proxy"], ":4"))
+        self.assertEqual(complete("checkout", "-n", "shop", "--ephemeral", "n"), (["never"], ":4"))
+        self.assertEqual(complete("checkout", "--dur"), (["--duration"], ":4"))
+        self.assertEqual(complete("checkout", "-o", ""), ([], ":0"))
+        self.assertEqual(complete("--context", ""), (["c"], ":4"))
+
+    def test_gc_ends_what_runs_and_names_what_is_kept(self):
+        server = self.serve(pods=[self.pod_without_sidecar()])
+        self.assertIn("nothing of jprof is left", self.run_plugin("gc", "demo")[0])
+        self.run_plugin("demo", "--duration", "50ms")
+        server.pods["demo"]["status"]["ephemeralContainerStatuses"][0]["state"] = {"running": {}}
+        self.assertIn("ended now", self.run_plugin("gc", "demo")[0])
+        server.pods["demo"]["status"]["ephemeralContainerStatuses"][0]["state"] = {"terminated": {"reason": "Completed"}}
+        answer = json.loads(self.run_plugin("gc", "--json")[0])
+        self.assertEqual([c["state"] for c in answer["containers"]], ["ended before"])
 
     @staticmethod
     def pod_without_sidecar():

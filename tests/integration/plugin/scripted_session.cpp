@@ -189,7 +189,11 @@ void targets() {
   control::ResultMessage result;
   result.targets =
       base::Json::array({{{"pid", 1}, {"uid", 1234}, {"gid", 5678}, {"ready", false}}});
-  if (mode != "other-user") {
+  if (mode == "other-user") {
+    result.targets[0]["reason"] = "IdentityMismatch";
+  } else if (mode == "not-ready") {
+    result.targets[0]["reason"] = "AttachDisabled";
+  } else {
     result.targets[0]["ready"] = true;
   }
   send(FrameType::kResult, control::encode_result(result));
@@ -226,7 +230,7 @@ int main(int argc, char** argv) {
     std::fputs("cannot connect to serve\n", stderr);
     return 8;
   }
-  control::Hello hello = control::our_hello({"record", "fetch", "targets"});
+  control::Hello hello = control::our_hello({"record", "fetch", "targets", "quit"});
   if (mode == "newer") {
     hello.protocol = 1000;
     hello.min = 999;
@@ -242,6 +246,9 @@ int main(int argc, char** argv) {
       }
       if (request->kind == control::RequestKind::kTargets) {
         targets();
+      } else if (request->kind == control::RequestKind::kQuit) {
+        send(FrameType::kResult, control::encode_result({}));
+        send(FrameType::kEnd, "{}");
       } else if (request->kind == control::RequestKind::kRecord) {
         record(decoder, request->record);
       } else {

@@ -74,6 +74,25 @@ TEST_F(ReceivedFilesTest, RefusesWhatWasNotAskedFor) {
   EXPECT_EQ(files_.begin(other).error().code, ErrorCode::kProtocol);
 }
 
+TEST_F(ReceivedFilesTest, RefusesMoreThanAnyCaptureHolds) {
+  for (const std::uint64_t bytes : {(std::uint64_t{4} << 30U) + 1, ~std::uint64_t{0}}) {
+    control::ResultMessage huge = result();
+    huge.files[0].bytes = bytes;
+    ReceivedFiles files([this](const std::string&) { return dir_.path() + "/huge.html"; });
+
+    EXPECT_EQ(files.begin(huge).error().code, ErrorCode::kProtocol);
+    EXPECT_FALSE(files.started());
+  }
+}
+
+TEST_F(ReceivedFilesTest, AddsUpSizesThatWouldOverflow) {
+  control::ResultMessage two = result();
+  two.files.push_back({"stacks.collapsed", ~std::uint64_t{0}, 0, std::string(64, '0')});
+  ReceivedFiles files([this](const std::string& format) { return dir_.path() + "/x." + format; });
+
+  EXPECT_EQ(files.begin(two).error().code, ErrorCode::kProtocol);
+}
+
 TEST_F(ReceivedFilesTest, IsNotDoneBeforeTheLastByte) {
   ASSERT_TRUE(files_.begin(result()).has_value());
   ASSERT_TRUE(add(0, 149'999).has_value());
