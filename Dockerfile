@@ -29,10 +29,12 @@ RUN scripts/build --static
 # An ephemeral container has no volume and any uid: both folders are for its captures. A sidecar mounts volumes there.
 # Nobody but root can read the programs, so the kernel treats them as not dumpable from their first instruction: the JVM
 # next door, of the same user, sees neither their memory nor their files. The agent is what the JVM itself must read.
+# The user has an entry, so that a runtime that is given the uid alone takes its group too, as it does for most JVM images.
 RUN mkdir -p /image/etc/ssl/certs && \
     install -m 0711 build/image/jprof build/image/kubectl-jprof /image/ && \
     install -m 0444 build/image/libjprof.so /image/ && \
     install -m 0444 /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ && \
+    echo 'nonroot:x:65532:65532::/:/' >/image/etc/passwd && chmod 0444 /image/etc/passwd && \
     mkdir -p /image/tmp /image/var/lib/jprof && chmod 1777 /image/tmp /image/var/lib/jprof && \
     find /image -exec touch --no-dereference --date=@0 {} +
 

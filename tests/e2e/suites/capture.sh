@@ -24,6 +24,13 @@ shares_are_true() { # COLLAPSED
              exit !(share > 75 - room && share < 75 + room) }' "$1"
 }
 
+# The command, a `kubectl jprof` as somebody, brings true shares; on a starved node a second, longer capture has the samples.
+captures_truly() { # FILE CMD...
+  local file=$1; shift
+  if "$@" --duration 2s -o "$file" && shares_are_true "$work/laptop/$file"; then return; fi
+  "$@" --duration 20s -o "$file" && shares_are_true "$work/laptop/$file"
+}
+
 # One file, nothing fetched: no address of anything outside.
 page_is_whole() { # HTML
   [[ $(head -c 15 "$1") == "<!doctype html>" || $(head -c 15 "$1") == "<!DOCTYPE html>" ]] &&
@@ -44,7 +51,7 @@ check_output "the JVM has loaded the agent from the shared volume" ' /libjprof\.
   inside grep libjprof "/proc/$(pid_of shop)/maps"
 check "nothing of ours is left in its /tmp" tmp_is_clean
 check "the page is on disk and needs nothing else" page_is_whole "$work/laptop/page.html"
-check "the stacks hold the application's true shares" shares_are_true "$work/laptop/stacks.collapsed"
+check "the stacks hold the application's true shares" captures_truly true.collapsed jprof demo -n shop
 check "the original flamegraph.pl reads the stacks" bash -c \
   "perl '$("$repo/scripts/parts" flamegraph-pl)/flamegraph.pl' '$work/laptop/stacks.collapsed' | grep -q priceBasket"
 check "the recording says the same on the laptop" bash -c \

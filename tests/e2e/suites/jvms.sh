@@ -4,15 +4,11 @@
 #
 # Other JVMs, users and shapes of pod.
 
-capture_of() { # RELEASE
-  jprof "$1" -n shop --duration 2s -o "$1.collapsed" -o "$1.html" && shares_are_true "$work/laptop/$1.collapsed"
-}
-
 undeploy demo
 while read -r name arguments; do
   # shellcheck disable=SC2086
   check "$name: runs" deploy "$name" $arguments
-  check "$name: profiled, with true shares" capture_of "$name"
+  check "$name: profiled, with true shares" captures_truly "$name.collapsed" jprof "$name" -n shop -o "$name.html"
   undeploy "$name"
 done <<'PODS'
 java-8       --set image=localhost/shop-jdk-8:1

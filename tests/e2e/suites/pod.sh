@@ -10,7 +10,7 @@ k() { inside kubectl -n shop "$@"; }
 deploy() { # RELEASE HELM-ARGS...
   local release=$1; shift
   inside "$helm" upgrade --install -n shop "$release" "$shop_chart" "$@" >/dev/null
-  k wait --for=condition=Ready pod -l "app=$release" --timeout=60s >/dev/null
+  k wait --for=condition=Ready pod -l "app=$release" --timeout=180s >/dev/null
 }
 undeploy() { # RELEASE
   inside "$helm" uninstall -n shop "$1" --wait >/dev/null

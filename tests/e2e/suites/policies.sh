@@ -31,14 +31,14 @@ spec:
           volumeMounts: [{name: tmp, mountPath: /tmp}]
       volumes: [{name: tmp, emptyDir: {sizeLimit: 64Mi}}]
 YAML
-  kq rollout status "deployment/$1" --timeout=60s >/dev/null
+  kq rollout status "deployment/$1" --timeout=180s >/dev/null
 }
 sidecars_of() { # NAME
   kq get pods -l "app=$1" -o jsonpath='{.items[0].spec.initContainers[*].name} {.items[0].status.qosClass}'
 }
 # The API server takes a new policy into use some time after it has stored it.
 injected() {
-  local end=$((SECONDS + 20))
+  local end=$((SECONDS + 90))
   until labelled injected "" && [[ $(sidecars_of injected) == "jprof Guaranteed" ]]; do
     ((SECONDS < end)) || { sidecars_of injected; return 1; }
     kq delete deployment injected --wait >/dev/null
@@ -46,7 +46,7 @@ injected() {
   done
 }
 narrowed() {
-  local end=$((SECONDS + 20))
+  local end=$((SECONDS + 90))
   while narrow exec deploy/injected -c shop -- /jdk/bin/java -version; do
     ((SECONDS < end)) || return 0
     sleep 1
@@ -66,10 +66,8 @@ check_exit "exec into the application is refused" 1 'only `/jprof session`' narr
 check_exit "so is any other command in the sidecar" 1 'only `/jprof session`' \
   narrow exec deploy/injected -c jprof -- /jprof list
 check_exit "and attach" 1 'attach|cannot create resource' narrow attach deploy/injected -c jprof
-injected_capture() {
-  as_user narrow kubectl jprof deploy/injected -n shop-policy --duration 2s -o injected.collapsed && shares_are_true "$work/laptop/injected.collapsed"
-}
-check "kubectl jprof deploy/NAME works under the policy, with true shares" injected_capture
+check "kubectl jprof deploy/NAME works under the policy, with true shares" \
+  captures_truly injected.collapsed as_user narrow kubectl jprof deploy/injected -n shop-policy
 check "an administrator's exec is as it was" kq exec deploy/injected -c shop -- /jdk/bin/java -version
 labelled spared 'jprof.dev/inject: "false"'
 check_output "the annotation leaves a pod out" '^ Guaranteed$' sidecars_of spared

@@ -5,7 +5,7 @@
 # What the CronJob of suites/schedule.sh has left in the bucket.
 
 job_succeeded() {
-  local end=$((SECONDS + 75))
+  local end=$((SECONDS + 240))
   until inside kubectl -n shop-nightly get jobs -o jsonpath='{.items[*].status.succeeded}' | grep -q 1; do
     if ((SECONDS >= end)); then
       inside kubectl -n shop-nightly get jobs,pods,events

@@ -51,5 +51,5 @@ check "the chart configures a sidecar with a store" inside "$helm" upgrade -n sh
 check "a sidecar with a store runs" deploy storing --set cpu=200m,jprof-sidecar.configMap=jprof-sidecar \
   --set jprof-sidecar.storeSecret=s3-writer,jprof-sidecar.caConfigMap=s3-ca,jprof-sidecar.source.workload=storing
 check "its capture is fetched" jprof storing -n shop --duration 1s -o storing.html
-check "and stored by the sidecar itself" bundles_arrive 30 by-sidecar 1
+check "and stored by the sidecar itself" bundles_arrive 120 by-sidecar 1
 undeploy storing
