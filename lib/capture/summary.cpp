@@ -4,6 +4,8 @@
 
 #include "lib/base/encoding.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 
@@ -108,16 +110,38 @@ std::string cost_line(const Measured& measured) {
                           time_text(measured.cost.longest_handler));
 }
 
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+// Where the true share lies in 95 of 100 captures that found `share` by so many samples: Wilson's
+// score interval (E. B. Wilson, 1927). For samples that know nothing of each other: work in step
+// with the timer can be further off.
+Range range_of(double share, double samples) {
+  constexpr double kDeviations = 1.96;
+  const double square = kDeviations * kDeviations / samples;
+  const double middle = share + square / 2;
+  const double reach = std::sqrt(square * (share * (1 - share) + square / 4));
+  return {std::max(0.0, (middle - reach) / (1 + square)),
+          std::min(1.0, (middle + reach) / (1 + square))};
+}
+
 std::string hottest_lines(const Measured& measured) {
   std::string out;
+  const double whole = static_cast<double>(measured.weight_ns);
   for (const Measured::Method& method : measured.hottest) {
-    char share[16];
-    const double whole = static_cast<double>(measured.weight_ns);
-    std::snprintf(share, sizeof share, "%5.1f %%",
-                  whole > 0 ? 100 * static_cast<double>(method.weight_ns) / whole : 0.0);
-    out += std::string("  ") + share + "  " + base::printable(method.name, kLongestName) + "\n";
+    if (measured.samples == 0 || measured.weight_ns == 0) {
+      break;
+    }
+    const double share = std::min(1.0, static_cast<double>(method.weight_ns) / whole);
+    const Range range = range_of(share, static_cast<double>(measured.samples));
+    char text[64];
+    std::snprintf(text, sizeof text, "  %5.1f %% (%.1f to %.1f)  ", 100 * share, 100 * range.low,
+                  100 * range.high);
+    out += text + base::printable(method.name, kLongestName) + "\n";
   }
-  return out.empty() ? out : "hottest methods (self)\n" + out;
+  return out.empty() ? out : "hottest methods (self, with the 95 % range)\n" + out;
 }
 
 } // namespace

@@ -60,8 +60,24 @@ TEST(Summary, SaysWhatAPersonWantsToKnow) {
             "  rate      cpu every 10.0 ms asked, 10.0 ms got; engine ctimer, walker vmstructs\n"
             "  cost      250 ms CPU in the JVM, 0.25 % of what it used; longest handler 0 ns\n"
             "  note      an agent was resident\n"
-            "hottest methods (self)\n"
-            "   31.0 %  a.b.C.d\n");
+            "hottest methods (self, with the 95 % range)\n"
+            "   31.0 % (30.2 to 31.8)  a.b.C.d\n");
+}
+
+// 95 of 100 such captures have the truth in their range; published values of Wilson's interval.
+TEST(Summary, SaysHowFarAShareCanBeTrusted) {
+  Measured measured = sample();
+  measured.samples = 100;
+  measured.weight_ns = 1000;
+  measured.hottest = {{"half", 50, 500}, {"never", 0, 0}, {"all", 100, 1000}};
+
+  const std::string text = summary_text(measured);
+
+  EXPECT_NE(text.find(" 50.0 % (40.4 to 59.6)  half\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  0.0 % (0.0 to 3.7)  never\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("100.0 % (96.3 to 100.0)  all\n"), std::string::npos) << text;
+  measured.samples = 0;
+  EXPECT_EQ(summary_text(measured).find("hottest"), std::string::npos);
 }
 
 TEST(Summary, TellsOfSkippedDeliveriesOnlyWhenAskedForAll) {
