@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/sampling/handler.h"
+#include "agent/sampling/stack_walker.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+namespace jprof::agent::sampling {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kCodeBytes = 64 * kPage;
+constexpr std::uint64_t kDataBytes = 64 * kPage;
+constexpr std::uint32_t kMaxDepth = 256;
+constexpr std::array<const char*, 5> kBlobNames = {"nmethod", "native nmethod", "Interpreter",
+                                                   "I2C/C2I adapters", "StubRoutines (1)"};
+
+// A JVM gone mad: a code cache, stacks and metadata of random words, most of them pointers into it,
+// with pages in it that cannot be read. The fields lie where some JVM might have them.
+class MadJvm {
+ public:
+  explicit MadJvm(std::uint32_t seed) : random_(seed) {
+    base_ =
+        static_cast<std::uint8_t*>(mmap(nullptr, kCodeBytes + kDataBytes, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    names_.assign(64 * 1024, 0);
+    table_.assign(4096, 0);
+    for (std::uint64_t i = 0; i < (kCodeBytes + kDataBytes) / 8; ++i) {
+      put(i, word());
+    }
+    segments_.resize(kCodeBytes / 64);
+    for (std::uint8_t& segment : segments_) { // mostly blocks of a few segments
+      segment = random_() % 16 == 0 ? static_cast<std::uint8_t>(random_()) : random_() % 4;
+    }
+    for (const std::uint64_t hole : {17 * kPage, kCodeBytes + 9 * kPage, kCodeBytes + 40 * kPage}) {
+      mprotect(base_ + hole, kPage, PROT_NONE);
+    }
+    lay_out();
+  }
+  ~MadJvm() { munmap(base_, kCodeBytes + kDataBytes); }
+  MadJvm(const MadJvm&) = delete;
+  MadJvm& operator=(const MadJvm&) = delete;
+
+  WalkedStack walk(std::vector<wire::Frame>& frames) {
+    arch::Registers at;
+    at.pc = random_() % 4 == 0 ? word() : address(random_() % kCodeBytes);
+    at.sp = random_() % 8 == 0 ? word() : address(kCodeBytes + random_() % kDataBytes / 8 * 8);
+    at.fp = random_() % 4 == 0 ? word() : at.sp + random_() % 512 * 8;
+    at.lr = word();
+    at.bcp = word();
+    at.sender_sp = at.sp + random_() % 64 * 8;
+    at.popped_return = word();
+    names_committed_ = 8; // the names of the walks before are forgotten
+    std::memset(names_.data(), 0, names_.size());
+    std::memset(table_.data(), 0, table_.size() * sizeof table_[0]);
+    const NameStore store{{names_.data(), names_.size(), &names_committed_},
+                          {table_.data(), table_.size() - 1}};
+    StackWalker walker(vm_, *modules_, store, frames.data(), kMaxDepth);
+    return walker.walk(at, random_() % 3 == 0 ? 0 : address(kCodeBytes + random_() % kDataBytes));
+  }
+
+  // Another thread's part: code, stacks and metadata change under the walk.
+  void scribble() {
+    std::mt19937_64 random(99);
+    while (!enough_.load()) {
+      const std::uint64_t at = random() % ((kCodeBytes + kDataBytes) / 8);
+      const std::uint64_t page = at * 8 / kPage;
+      if (page != 17 && page != kCodeBytes / kPage + 9 && page != kCodeBytes / kPage + 40) {
+        put(at, address(random() % (kCodeBytes + kDataBytes)) & ~std::uint64_t{random() % 2 * 7});
+      }
+    }
+  }
+  void end_scribbling() { enough_.store(true); }
+
+ private:
+  std::uint64_t address(std::uint64_t offset) const {
+    return reinterpret_cast<std::uint64_t>(base_) + offset;
+  }
+  void put(std::uint64_t index, std::uint64_t value) {
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(base_) + index, value, __ATOMIC_RELAXED);
+  }
+  std::uint64_t word() {
+    switch (random_() % 10) {
+    case 0:
+      return random_();
+    case 1:
+      return random_() % 2 == 0 ? 0 : ~std::uint64_t{0} - random_() % 64;
+    case 2: // two small numbers: sizes, offsets, indexes
+      return (random_() % 256) << 32 | random_() % 256;
+    case 3:
+      return reinterpret_cast<std::uint64_t>(kBlobNames[random_() % kBlobNames.size()]);
+    case 4:
+    case 5:
+      return address(random_() % kCodeBytes);
+    default:
+      return address(random_() % (kCodeBytes + kDataBytes) / 8 * 8);
+    }
+  }
+
+  void lay_out() {
+    vm_.java_feature = 17;
+    vm_.heap_count = 1;
+    vm_.code_low = address(0);
+    vm_.code_high = address(kCodeBytes);
+    vm_.heaps[0] = {vm_.code_low, vm_.code_high, reinterpret_cast<std::uint64_t>(segments_.data()),
+                    6};
+    vm_.heap_block_used = {8, 1, false};
+    vm_.blob = {.name = 0,
+                .size = 8,
+                .frame_size = 12,
+                .frame_complete = {16, 2, true},
+                .code_begin = -1,
+                .code_offset = 20,
+                .code_end = -1,
+                .data_offset = {24, 4, true}};
+    auto& compiled = vm_.compiled;
+    compiled.method = 32;
+    compiled.comp_level = {40, 1, true};
+    compiled.scopes_data_offset = 44;
+    compiled.scopes_pcs_offset = 48;
+    compiled.scopes_pcs_end_offset = 52;
+    compiled.metadata_offset = {56, 4, true};
+    compiled.deopt_handler_offset = 60;
+    compiled.deopt_mh_handler_offset = 64;
+    compiled.orig_pc_offset = 68;
+    vm_.method = {.const_method = 0,
+                  .access_flags = 8,
+                  .constants = 0,
+                  .code_size = 8,
+                  .name_index = 10,
+                  .signature_index = 12,
+                  .const_method_bytes = 16,
+                  .pool_holder = 0,
+                  .pool_length = 8,
+                  .pool_bytes = 16,
+                  .klass_name = 0,
+                  .symbol_length = 0,
+                  .symbol_body = 2};
+    vm_.thread = {.anchor_sp = 0,
+                  .anchor_pc = 8,
+                  .anchor_fp = 16,
+                  .stack_base = 24,
+                  .stack_size = 32,
+                  .state = 40,
+                  .os_thread = 48,
+                  .os_thread_id = 0,
+                  .bytes = 64};
+    vm_.call_stub_return = address(33);
+    vm_.entry_wrapper_words = arch::kCallWrapperWords;
+    vm_.wrapper_anchor = 8;
+    vm_.anchor_in_wrapper_sp = 0;
+    vm_.anchor_in_wrapper_pc = 8;
+    vm_.anchor_in_wrapper_fp = 16;
+    // Native code in the data's first pages, with unwind tables of random bytes.
+    modules_->count = 2;
+    modules_->modules[0] = {address(kCodeBytes), address(kCodeBytes + 4 * kPage),
+                            address(kCodeBytes + 20 * kPage)};
+    modules_->modules[1] = {address(kCodeBytes + 4 * kPage), address(kCodeBytes + 30 * kPage), 0};
+  }
+
+  std::mt19937_64 random_;
+  std::uint8_t* base_ = nullptr;
+  std::vector<std::uint8_t> segments_;
+  std::vector<std::uint8_t> names_;
+  std::vector<std::uint64_t> table_;
+  std::uint64_t names_committed_ = 8;
+  VmLayout vm_;
+  std::unique_ptr<ModuleMap> modules_ = std::make_unique<ModuleMap>();
+  std::atomic<bool> enough_{false};
+};
+
+class StackWalkerInAMadJvm : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::uint64_t owner = 0;
+    ASSERT_EQ(install_handlers(SIGPROF, &owner), InstallError::kNone);
+  }
+  void TearDown() override { restore_handlers(); }
+
+  void walk_often(MadJvm& jvm, int times) {
+    std::vector<wire::Frame> frames(kMaxDepth);
+    for (int i = 0; i < times; ++i) {
+      const WalkedStack walked = jvm.walk(frames);
+      ASSERT_LE(walked.depth, kMaxDepth);
+      deepest_ = std::max(deepest_, walked.depth);
+      ++errors_[static_cast<std::size_t>(walked.error)];
+      for (std::uint32_t frame = 0; frame < walked.depth; ++frame) {
+        const auto kind = static_cast<std::size_t>(wire::frame_kind(frames[frame]));
+        ASSERT_LE(kind, static_cast<std::size_t>(wire::FrameKind::kJavaNative));
+        ++kinds_[kind];
+      }
+    }
+  }
+  // Otherwise the madness has not reached the code that it is meant for.
+  void expect_all_paths() const {
+    EXPECT_GE(deepest_, 4U);
+    for (const auto kind :
+         {wire::FrameKind::kNative, wire::FrameKind::kStub, wire::FrameKind::kError}) {
+      EXPECT_GT(kinds_[static_cast<std::size_t>(kind)], 0U) << static_cast<int>(kind);
+    }
+    for (const auto error : {wire::ErrorFrame::kNotWalkable, wire::ErrorFrame::kBrokenStack,
+                             wire::ErrorFrame::kUnknownBlob, wire::ErrorFrame::kNoMethod}) {
+      EXPECT_GT(errors_[static_cast<std::size_t>(error)], 0U) << static_cast<int>(error);
+    }
+  }
+
+  std::uint32_t deepest_ = 0;
+  std::array<std::uint64_t, 16> errors_{};
+  std::array<std::uint64_t, 16> kinds_{};
+};
+
+TEST_F(StackWalkerInAMadJvm, AlwaysComesBack) {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    MadJvm jvm(seed);
+    walk_often(jvm, 1000);
+  }
+
+  expect_all_paths();
+}
+
+TEST_F(StackWalkerInAMadJvm, ComesBackWhileEverythingChanges) {
+  MadJvm jvm(7);
+  std::thread other([&] { jvm.scribble(); });
+
+  walk_often(jvm, 10'000);
+
+  jvm.end_scribbling();
+  other.join();
+  expect_all_paths();
+}
+
+} // namespace
+} // namespace jprof::agent::sampling
