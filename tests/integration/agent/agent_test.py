@@ -68,6 +68,8 @@ def no_residue(pid):
                 assert name.read().strip() != "jprof", "the agent's thread is still there"
         except (FileNotFoundError, ProcessLookupError):
             pass  # it ended while we looked
+    if "/qemu-" in os.readlink(f"/proc/{pid}/exe"):
+        return  # the emulator keeps a handler of its own for each signal that was ever handled
     with open(f"/proc/{pid}/status") as status:
         caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
     assert not caught >> (signal.SIGPROF - 1) & 1, "SIGPROF is still handled"
@@ -380,6 +382,7 @@ def flips_generations_when_small(context):
     jvm = context.jvm("Known", "spread")
     session = Session(jvm, context.library, interval_ms=1, region_bytes=512 * 1024)
     session.run_until(300)
+    session.run_while(lambda: session.region().counters["flips"] < 2)
     region = session.stop()
     balanced(region)
     depths = {sum(text == "Known.recurse" for _, text in stack) for _, stack in session.recording.samples}
