@@ -16,6 +16,6 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
 
   jprof::cli::Program program("jprof", "Profiles JVMs that share this process's PID namespace.");
-  jprof::sidecar::add_commands(program);
+  jprof::sidecar::add_commands(program, argc > 1 ? argv[1] : "");
   return program.run(argc, argv);
 }

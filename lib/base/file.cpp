@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <memory>
 #include <sys/stat.h>
 
 namespace jprof::base {
@@ -51,25 +52,24 @@ Result<UniqueFd> open_read(const std::string& path) {
 }
 
 Result<std::string> read_all(int fd, std::size_t limit_bytes, std::string_view name) {
+  constexpr std::size_t kStep = 64 * 1024;
+  // Not zeroed, as a growing string is: most files are short, and pages not touched cost nothing.
+  const auto piece = std::make_unique_for_overwrite<char[]>(kStep);
   std::string out;
   for (;;) {
-    constexpr std::size_t kStep = 64 * 1024;
-    const std::size_t old = out.size();
     // One byte more than allowed, so that a file of just the limit is told from a longer one.
-    out.resize(std::min(old + kStep, limit_bytes + 1));
-    const ssize_t got = ::read(fd, out.data() + old, out.size() - old);
-    if (got < 0) {
-      const int error = errno;
-      out.resize(old);
-      if (error == EINTR) {
-        continue;
-      }
-      return errno_failure(error, "cannot read " + std::string(name));
+    const std::size_t want = std::min(kStep, limit_bytes + 1 - out.size());
+    const ssize_t got = ::read(fd, piece.get(), want);
+    if (got < 0 && errno == EINTR) {
+      continue;
     }
-    out.resize(old + static_cast<std::size_t>(got));
+    if (got < 0) {
+      return errno_failure(errno, "cannot read " + std::string(name));
+    }
     if (got == 0) {
       return out;
     }
+    out.append(piece.get(), static_cast<std::size_t>(got));
     if (out.size() > limit_bytes) {
       return make_failure(ErrorCode::kLimit, std::string(name) + " is larger than " +
                                                  std::to_string(limit_bytes) + " bytes");

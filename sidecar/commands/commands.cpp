@@ -14,20 +14,38 @@
 #include "sidecar/commands/spool.h"
 #include "sidecar/commands/verify.h"
 
+#include <algorithm>
+#include <array>
+
 namespace jprof::sidecar {
 
-void add_commands(cli::Program& program) {
-  add_record(program);
-  add_convert(program);
-  add_diff(program);
-  add_flame(program);
-  add_list(program);
-  add_doctor(program);
-  add_attach(program);
-  add_serve(program);
-  add_session(program);
-  add_spool(program);
-  add_verify(program);
+namespace {
+
+struct Command {
+  std::string_view name;
+  void (*add)(cli::Program&);
+};
+
+constexpr std::array kCommands = {
+    Command{"record", add_record}, Command{"convert", add_convert}, Command{"diff", add_diff},
+    Command{"flame", add_flame},   Command{"list", add_list},       Command{"doctor", add_doctor},
+    Command{"attach", add_attach}, Command{"serve", add_serve},     Command{"session", add_session},
+    Command{"spool", add_spool},   Command{"verify", add_verify},
+};
+
+} // namespace
+
+void add_commands(cli::Program& program, std::string_view first_word) {
+  const auto* const named =
+      std::find_if(kCommands.begin(), kCommands.end(),
+                   [first_word](const Command& command) { return command.name == first_word; });
+  if (named != kCommands.end()) {
+    named->add(program);
+    return;
+  }
+  for (const Command& command : kCommands) {
+    command.add(program);
+  }
 }
 
 } // namespace jprof::sidecar

@@ -4,9 +4,13 @@
 
 #include "lib/cli/program.h"
 
+#include <string_view>
+
 // One file per command; each adds itself to the program with its options and its handler.
 namespace jprof::sidecar {
 
-void add_commands(cli::Program& program);
+// All commands, or the one that `first_word` names alone: a command line is parsed many times
+// faster when the other ten and their options need not be made.
+void add_commands(cli::Program& program, std::string_view first_word);
 
 } // namespace jprof::sidecar

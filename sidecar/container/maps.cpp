@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <memory>
 #include <unistd.h>
 
 namespace jprof::container {
@@ -70,14 +71,14 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
 
 base::Status read_mappings(int fd, std::size_t limit_bytes,
                            const std::function<bool(const Mapping&)>& visit) {
-  std::string buffer(kBufferBytes, '\0');
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kBufferBytes);
   std::size_t held = 0;
   std::size_t total = 0;
   for (;;) {
-    if (held == buffer.size()) {
+    if (held == kBufferBytes) {
       return base::make_failure(ErrorCode::kProtocol, "a line of the memory map is too long");
     }
-    const ssize_t got = ::read(fd, buffer.data() + held, buffer.size() - held);
+    const ssize_t got = ::read(fd, buffer.get() + held, kBufferBytes - held);
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -86,7 +87,7 @@ base::Status read_mappings(int fd, std::size_t limit_bytes,
     }
     held += static_cast<std::size_t>(got);
     total += static_cast<std::size_t>(got);
-    std::string_view text(buffer.data(), held);
+    std::string_view text(buffer.get(), held);
     for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
       if (const auto mapping = parse_mapping(text.substr(0, end)); mapping && !visit(*mapping)) {
         return {};
@@ -100,7 +101,7 @@ base::Status read_mappings(int fd, std::size_t limit_bytes,
       return base::make_failure(ErrorCode::kLimit, "the memory map is longer than we read");
     }
     held = text.size();
-    std::memmove(buffer.data(), text.data(), held);
+    std::memmove(buffer.get(), text.data(), held);
   }
 }
 

@@ -136,16 +136,16 @@ base::Result<std::string> Process::read(const std::string& name, std::size_t lim
   JPROF_TRY_ASSIGN(const base::UniqueFd file, open_file(name));
   std::string text;
   while (text.size() < limit_bytes) {
-    const std::size_t before = text.size();
-    text.resize(std::min(limit_bytes, before + 16 * 1024));
-    const ssize_t got = ::read(file.get(), text.data() + before, text.size() - before);
-    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    char piece[16 * 1024]; // not zeroed
+    const ssize_t got =
+        ::read(file.get(), piece, std::min(limit_bytes - text.size(), sizeof piece));
     if (got < 0 && errno != EINTR) {
       return base::fail(failure(errno, name));
     }
     if (got == 0) {
       break;
     }
+    text.append(piece, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   }
   return text;
 }
