@@ -51,6 +51,10 @@ plain plain-65532 65532 65532
 plain plain-random 1000690000 0
 plain plain-image - -
 plain plain-half 1000 -
+check "a pod that knows nothing of jprof is ready" kp wait --for=condition=Ready pod/plain-half --timeout=180s
+check_output "doctor foretells a capture, and adds nothing" \
+  'pass +ephemeral +the server would take it, Pod Security included' oncall doctor plain-half
+check "really nothing" test "$(containers_of plain-half)" = 0
 while read -r name count text; do
   check "no sidecar, $text: profiled, with true shares" without_sidecar "$name" "$count"
   check "and the pod is as it was" unharmed "$name"
@@ -61,9 +65,6 @@ plain-random 1 a random uid with gid 0
 plain-image 1 ids that only the image knows and our image shares
 plain-half 2 a group that the API does not say
 PODS
-check_output "doctor foretells it, and adds nothing" 'pass +ephemeral +the server would take it, Pod Security included' \
-  oncall doctor plain-half
-check "really nothing" test "$(containers_of plain-half)" = 2
 check "a live ephemeral container is used again" again
 check_output "the last line says what is left" 'left in shop-plain/plain-image: ephemeral container jprof-' \
   oncall plain-image --duration 500ms --ephemeral=always -o left.html
