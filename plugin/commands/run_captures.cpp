@@ -22,6 +22,7 @@ namespace {
 using base::Result;
 
 constexpr std::size_t kLongestName = 120;
+constexpr std::size_t kHottestShown = 3; // while it records; the terminal cuts what is too long
 
 std::string seconds_text(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
@@ -37,10 +38,10 @@ std::string progress_text(const PodCapture& capture, const control::Progress& pr
   if (progress.lost > 0) {
     out += ", " + std::to_string(progress.lost) + " lost";
   }
-  if (!progress.hottest.empty()) {
-    const control::HotMethod& top = progress.hottest.front();
-    out += ", " + std::to_string(top.self_permille / 10) + " % " +
-           base::printable(top.name, kLongestName);
+  for (std::size_t i = 0; i < std::min(progress.hottest.size(), kHottestShown); ++i) {
+    const control::HotMethod& method = progress.hottest[i];
+    out += (i == 0 ? ": " : ", ") + std::to_string(method.self_permille / 10) + " % " +
+           base::printable(method.name, kLongestName);
   }
   return out;
 }

@@ -172,7 +172,7 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
     progress.phase = "recording";
     progress.elapsed = elapsed;
     progress.duration = request.duration;
-    progress.hottest = {{"evil.\x1b[2J.Name", 1, 310}};
+    progress.hottest = {{"evil.\x1b[2J.Name", 1, 310}, {"shop.Shop.pack", 1, 200}};
     send(FrameType::kProgress, control::encode_progress(progress));
     const auto frame = receive(decoder, 20);
     if (elapsed >= request.duration || (frame && frame->type == FrameType::kCancel)) {
