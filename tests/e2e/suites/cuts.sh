@@ -1,0 +1,86 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Something dies in the middle of a capture: the right exit code, what there is of the capture is kept, the pod goes on.
+
+# The same as pid_of of suites/pod.sh, for any pod.
+pid_in() { # POD CONTAINER
+  local id
+  id=$(k get pod "$1" -o jsonpath="{.status.initContainerStatuses[?(@.name==\"$2\")].containerID}{.status.containerStatuses[?(@.name==\"$2\")].containerID}")
+  inside ctr tasks ls | awk -v id="${id#containerd://}" '$1 == id {print $2}'
+}
+
+# The process of that name below another, as this machine numbers it.
+descendant() { # PID NAME
+  local child children
+  read -ra children <"/proc/$1/task/$1/children"
+  for child in "${children[@]}"; do
+    if [[ $(<"/proc/$child/comm") == "$2" ]]; then echo "$child"; else descendant "$child" "$2"; fi
+  done
+}
+
+# A capture of the pod that is recording when this returns; its output goes to $work/cut.
+begin_capture() { # POD OPTIONS...
+  local pod=$1 end=$((SECONDS + 120)); shift
+  jprof "$pod" -n shop "$@" >"$work/cut" 2>&1 &
+  capturing=$!
+  until grep -q recording "$work/cut"; do
+    if ! kill -0 "$capturing" 2>/dev/null || ((SECONDS >= end)); then cat "$work/cut"; return 1; fi
+    sleep 0.1
+  done
+}
+end_capture() { # CODE
+  local code=0
+  wait "$capturing" || code=$?
+  cat "$work/cut"
+  ((code == $1)) || { echo "exit code $code instead of $1"; return 1; }
+}
+
+jvm_dies() {
+  begin_capture cut --duration 60s -o dead.html && inside kill -9 "$(pid_in cut shop)" && end_capture 6 && page_is_whole "$work/laptop/dead.html"
+}
+# The connection ends with the sidecar; what it had written is salvaged when it starts again.
+sidecar_dies() {
+  begin_capture cut --duration 60s -o lost.html && inside kill -9 "$(pid_in cut jprof)" || return
+  local code=0
+  wait "$capturing" || code=$?
+  cat "$work/cut"
+  ((code == 6 || code == 8)) || { echo "exit code $code"; return 1; }
+}
+pod_is_deleted() {
+  begin_capture cut --duration 60s -o deleted.html && k delete pod cut --wait=false && end_capture 6 && page_is_whole "$work/laptop/deleted.html"
+}
+plugin_dies() {
+  local id end=$((SECONDS + 120))
+  begin_capture cut --duration 4s -o gone.html || return
+  kill -9 "$(descendant "$capturing" kubectl-jprof)" || return
+  wait "$capturing" || true
+  [[ ! -e $work/laptop/gone.html ]] || return
+  until id=$(jprof list cut -n shop | awk '$2 == "sealed" {print $1}' | tail -1) && [[ -n $id ]]; do
+    ((SECONDS < end)) || { jprof list cut -n shop; return 1; }
+    sleep 0.5
+  done
+  jprof fetch cut "$id" -n shop -o fetched.html && page_is_whole "$work/laptop/fetched.html"
+}
+disk_full() {
+  local code=0 left
+  mkdir -p "$work/laptop/full" && inside mount -t tmpfs -o size=16k none "$work/laptop/full" || return
+  jprof cut -n shop --duration 1s -o "$work/laptop/full/x.html" || code=$?
+  left=$(inside ls -A "$work/laptop/full")
+  inside umount "$work/laptop/full"
+  [[ $code == 7 && -z $left ]] || { echo "exit code $code, left: $left"; return 1; }
+}
+app_restarts() { k get pod cut -o jsonpath='{.status.containerStatuses[?(@.name=="shop")].restartCount}'; }
+
+check "a pod to cut runs" deploy cut --set cpu=200m
+check "the plugin is killed: the capture goes on, and is fetched" plugin_dies
+check "the laptop's disk is full: 7, nothing half there" disk_full
+check "the sidecar is killed: 6 or 8, and the application does not notice" sidecar_dies
+check_output "really not" '^0$' app_restarts
+check "it comes back" k wait --for=jsonpath='{.status.initContainerStatuses[0].ready}'=true pod/cut --timeout=180s
+check "and profiles again" jprof cut -n shop --duration 1s -o again-cut.html
+check "the JVM is killed: 6, the page is kept" jvm_dies
+check "it comes back, too" k wait --for=condition=Ready pod/cut --timeout=180s
+check "the pod is deleted: 6, the page is kept" pod_is_deleted
+inside "$helm" uninstall -n shop cut >/dev/null 2>&1 || true
