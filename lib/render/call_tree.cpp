@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <utility>
 
 namespace jprof::render {
 namespace {
@@ -46,9 +48,22 @@ class Sprout {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(parent_.size()); }
   const std::vector<std::uint32_t>& parent() const { return parent_; }
-  profile::StringId label(std::uint32_t node) const { return label_[node]; }
-  profile::FrameKind kind(std::uint32_t node) const { return kind_[node]; }
-  void drop_index() { std::vector<std::uint32_t>().swap(table_); }
+  // What is not needed any more goes at once: large captures are many times this.
+  void drop_index() {
+    std::vector<std::uint32_t>().swap(table_);
+    std::vector<std::uint64_t>().swap(margin_);
+  }
+  std::vector<std::uint32_t> take_parent() { return std::move(parent_); }
+  std::vector<profile::StringId> take_label() { return std::move(label_); }
+  std::vector<profile::FrameKind> take_kind() { return std::move(kind_); }
+
+  // Room that is not used costs nothing; growing would cost all of it twice.
+  void reserve(std::size_t nodes) {
+    parent_.reserve(nodes);
+    label_.reserve(nodes);
+    kind_.reserve(nodes);
+    margin_.reserve(nodes);
+  }
 
  private:
   void add(std::uint32_t parent, profile::StringId label) {
@@ -98,21 +113,46 @@ StackSums sum_stacks(const profile::Profile& profile) {
   return sums;
 }
 
-// Grows the tree by every stack that has samples; gives each stack's node.
+std::size_t shared_frames(std::span<const profile::FrameId> a,
+                          std::span<const profile::FrameId> b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+// At least as many nodes as the tree will have.
+std::size_t most_nodes(const profile::Profile& profile) {
+  std::size_t nodes = 1;
+  std::span<const profile::FrameId> last;
+  for (std::size_t s = 0; s < profile.stack_count(); ++s) {
+    const auto stack = profile.stack(static_cast<profile::StackId>(s));
+    nodes += stack.size() - shared_frames(stack, last);
+    last = stack;
+  }
+  return nodes;
+}
+
+// Grows the tree by every stack that has samples; gives each stack's node. Stacks that follow each
+// other are mostly alike: what they share is not looked for again.
 std::vector<std::uint32_t> grow(const profile::Profile& profile, const StackSums& sums,
                                 Sprout& sprout) {
+  sprout.reserve(most_nodes(profile));
   std::vector<std::uint32_t> node_of_stack(profile.stack_count(), 0);
+  std::span<const profile::FrameId> last;
+  std::vector<std::uint32_t> path; // the nodes of `last`
   for (std::size_t s = 0; s < profile.stack_count(); ++s) {
     if (sums.count[s] == 0 && sums.weight[s] == 0) {
       continue;
     }
-    std::uint32_t node = 0;
-    for (const profile::FrameId id : profile.stack(static_cast<profile::StackId>(s))) {
-      const profile::Frame& frame = profile.frame(id);
-      node = sprout.child(node, frame.name);
-      sprout.vote(node, frame.kind, sums.weight[s]);
+    const auto stack = profile.stack(static_cast<profile::StackId>(s));
+    path.resize(shared_frames(stack, last));
+    for (std::size_t depth = 0; depth < stack.size(); ++depth) {
+      const profile::Frame& frame = profile.frame(stack[depth]);
+      if (depth == path.size()) {
+        path.push_back(sprout.child(depth == 0 ? 0 : path[depth - 1], frame.name));
+      }
+      sprout.vote(path[depth], frame.kind, sums.weight[s]);
     }
-    node_of_stack[s] = node;
+    node_of_stack[s] = path.empty() ? 0 : path.back();
+    last = stack;
   }
   return node_of_stack;
 }
@@ -157,14 +197,14 @@ std::vector<std::uint32_t> place_nodes(const std::vector<std::uint32_t>& parent,
   return place;
 }
 
-void allocate(CallTree& tree, std::size_t size) {
-  tree.parent.resize(size);
-  tree.end.resize(size);
-  tree.label.resize(size);
-  tree.kind.resize(size);
-  tree.self_count.resize(size);
-  tree.self_weight.resize(size);
-  tree.total_weight.resize(size);
+// A column by the nodes' places instead of by their sprouting.
+template <typename T>
+std::vector<T> placed(const std::vector<T>& column, const std::vector<std::uint32_t>& place) {
+  std::vector<T> out(place.size());
+  for (std::size_t n = 0; n < place.size(); ++n) {
+    out[place[n]] = column[n];
+  }
+  return out;
 }
 
 } // namespace
@@ -186,23 +226,31 @@ CallTree build_call_tree(const profile::Profile& profile) {
     total[sprout.parent()[n]] += total[n];
     frames[sprout.parent()[n]] += frames[n];
   }
-  const std::vector<std::uint32_t> place =
+  std::vector<std::uint32_t> place =
       place_nodes(sprout.parent(), order_children(sprout.parent(), total), frames);
 
-  allocate(tree, size);
-  for (std::uint32_t n = 0; n < size; ++n) {
-    const std::uint32_t at = place[n];
-    tree.parent[at] = n == 0 ? 0 : place[sprout.parent()[n]];
-    tree.end[at] = at + frames[n];
-    tree.label[at] = sprout.label(n);
-    tree.kind[at] = sprout.kind(n);
-    tree.total_weight[at] = total[n];
+  // Column by column, each in place of the one that it is made of.
+  tree.end = placed(std::exchange(frames, {}), place);
+  for (std::size_t at = 0; at < size; ++at) {
+    tree.end[at] += static_cast<std::uint32_t>(at);
   }
+  tree.total_weight = placed(std::exchange(total, {}), place);
+  tree.label = placed(sprout.take_label(), place);
+  tree.kind = placed(sprout.take_kind(), place);
+  tree.parent = placed(sprout.take_parent(), place);
+  for (std::size_t at = 1; at < size; ++at) {
+    tree.parent[at] = place[tree.parent[at]];
+  }
+  tree.parent[0] = 0;
+  for (std::uint32_t& node : tree.node_of_stack) {
+    node = place[node];
+  }
+  std::vector<std::uint32_t>().swap(place);
+  tree.self_count.resize(size);
+  tree.self_weight.resize(size);
   for (std::size_t s = 0; s < tree.node_of_stack.size(); ++s) {
-    const std::uint32_t at = place[tree.node_of_stack[s]];
-    tree.node_of_stack[s] = at;
-    tree.self_count[at] += sums.count[s];
-    tree.self_weight[at] += sums.weight[s];
+    tree.self_count[tree.node_of_stack[s]] += sums.count[s];
+    tree.self_weight[tree.node_of_stack[s]] += sums.weight[s];
   }
   return tree;
 }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { closeBrowser, settle, withPage } from './browser.mjs';
 import { T2, T3, pageOf, perfText, withMeta } from './fixtures.mjs';
+import { heapAfterCollection } from './measure.mjs';
 import { details, fragment, press, samplesShown, search, tableRows } from './steps.mjs';
 
 after(closeBrowser);
@@ -198,5 +199,17 @@ test('B35: times in which samples were lost are drawn as gaps, and the header co
     // Above the samples: the gap's colour, and nothing beside it.
     const [inside, narrow, outside] = await stripColours(page, [[0.253, 0.01], [0.8026, 0.01], [0.5, 0.01]]);
     assert.ok(!isGrey(inside) && !isGrey(narrow) && isGrey(outside), `${inside} ${narrow} ${outside}`);
+  });
+});
+
+test('B68: two hundred ranges of time leave nothing behind', async () => {
+  await withPage(t3, {}, async (page) => {
+    await page.locator('.strip').focus();
+    const first = await heapAfterCollection(page);
+    for (let i = 0; i < 200; i++) await page.keyboard.press(i % 80 < 40 ? 'ArrowRight' : 'ArrowLeft');
+    await settle(page);
+    assert.ok(fragment(page).get('t'));
+    const grown = (await heapAfterCollection(page)) - first;
+    assert.ok(grown <= 5e6, `${grown} bytes more for 2000 samples`);
   });
 });
