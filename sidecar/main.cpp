@@ -4,6 +4,7 @@
 #include "sidecar/commands/commands.h"
 
 #include <csignal>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -14,6 +15,10 @@ int main(int argc, char** argv) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   std::signal(SIGPIPE, SIG_IGN);
+#ifdef __GLIBC__
+  // Large blocks go back to the kernel at once: the memory is the pod's.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 
   jprof::cli::Program program("jprof", "Profiles JVMs that share this process's PID namespace.");
   jprof::sidecar::add_commands(program, argc > 1 ? argv[1] : "");

@@ -10,6 +10,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <malloc.h>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct Side {
   render::CallTree tree;
   std::string title;
 };
+
+// Whoever read the capture has left small blocks behind, and the tree needs large ones.
+void give_back_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
 
 // The only way from foreign text into the HTML. printable() has taken control characters and
 // direction marks; what is left of markup is escaped.
@@ -89,6 +97,7 @@ base::Result<Side> make_side(const profile::Profile& profile) {
     return base::make_failure(base::ErrorCode::kLimit, "this capture is too large for one page",
                               "Write it as .jprof or .collapsed, or record a shorter time.");
   }
+  give_back_memory();
   return Side{profile, render::build_call_tree(profile), profile.info().title};
 }
 

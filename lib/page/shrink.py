@@ -406,8 +406,16 @@ def simplify(tokens):
     out, starts = [], [""]
     for i, (kind, text) in enumerate(tokens):
         text = SHORTER.get(text, text) if kind == "name" and tokens[i - 1][1] != "." else text
+        if kind == "number" and text.startswith("0."):
+            text = text[1:]
         if kind == "punct" and text in ")]}" and out[-1][1] == ",":
             out.pop()
+        if text == "=>" and out[-1][1] == ")" and out[-3][1] == "(" and out[-2][0] == "name":
+            out[-3:] = [out[-2]]
+        if text == ")" and len(out) > 2 and out[-1][1] == "(" and out[-3][1] == "new" and tokens[i + 1][1] not in {".", "[", "("}:
+            out.pop()
+            starts.pop()
+            continue
         if text == "let" and out and out[-1][1] == ";" and starts[-1] == "let":
             out[-1] = ("punct", ",")
             continue

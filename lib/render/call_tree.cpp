@@ -3,6 +3,7 @@
 #include "lib/render/call_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -11,25 +12,40 @@ namespace jprof::render {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::size_t kFewestSlots = 16;
+// 32 MiB: stacks in no order promise many more nodes than they have.
+constexpr std::size_t kMostSlotsAtFirst = std::size_t{1} << 23;
 
 // Nodes in the order in which stacks first reach them; children are found by open addressing over
 // (parent, label). Kinds are settled by a weighted majority vote, which needs no table per node.
 class Sprout {
  public:
-  Sprout() : table_(std::size_t{1} << 12, kNone) { add(kNone, profile::kNoString); }
+  // `nodes`: at least as many as there will be. Room that is not used costs nothing; growing would
+  // cost all of it twice.
+  explicit Sprout(std::size_t nodes)
+      : table_(std::bit_ceil(std::clamp(nodes + nodes / 2, kFewestSlots, kMostSlotsAtFirst)),
+               kNone) {
+    parent_.reserve(nodes);
+    label_.reserve(nodes);
+    kind_.reserve(nodes);
+    margin_.reserve(nodes);
+    add(kNone, profile::kNoString);
+  }
 
   std::uint32_t child(std::uint32_t parent, profile::StringId label) {
+    // The newest node has no children yet.
+    const bool first = parent + 1 == size();
     for (std::size_t slot = slot_of(parent, label);; slot = (slot + 1) & (table_.size() - 1)) {
       const std::uint32_t node = table_[slot];
       if (node == kNone) {
         table_[slot] = size();
         add(parent, label);
-        if (parent_.size() * 2 > table_.size()) {
+        if (parent_.size() > table_.size() / 4 * 3) {
           rehash();
         }
         return size() - 1;
       }
-      if (parent_[node] == parent && label_[node] == label) {
+      if (!first && parent_[node] == parent && label_[node] == label) {
         return node;
       }
     }
@@ -56,14 +72,6 @@ class Sprout {
   std::vector<std::uint32_t> take_parent() { return std::move(parent_); }
   std::vector<profile::StringId> take_label() { return std::move(label_); }
   std::vector<profile::FrameKind> take_kind() { return std::move(kind_); }
-
-  // Room that is not used costs nothing; growing would cost all of it twice.
-  void reserve(std::size_t nodes) {
-    parent_.reserve(nodes);
-    label_.reserve(nodes);
-    kind_.reserve(nodes);
-    margin_.reserve(nodes);
-  }
 
  private:
   void add(std::uint32_t parent, profile::StringId label) {
@@ -134,7 +142,6 @@ std::size_t most_nodes(const profile::Profile& profile) {
 // other are mostly alike: what they share is not looked for again.
 std::vector<std::uint32_t> grow(const profile::Profile& profile, const StackSums& sums,
                                 Sprout& sprout) {
-  sprout.reserve(most_nodes(profile));
   std::vector<std::uint32_t> node_of_stack(profile.stack_count(), 0);
   std::span<const profile::FrameId> last;
   std::vector<std::uint32_t> path; // the nodes of `last`
@@ -207,11 +214,21 @@ std::vector<T> placed(const std::vector<T>& column, const std::vector<std::uint3
   return out;
 }
 
+std::vector<std::uint64_t> per_node(const std::vector<std::uint64_t>& per_stack,
+                                    const std::vector<std::uint32_t>& node_of_stack,
+                                    std::size_t nodes) {
+  std::vector<std::uint64_t> out(nodes, 0);
+  for (std::size_t s = 0; s < per_stack.size(); ++s) {
+    out[node_of_stack[s]] += per_stack[s];
+  }
+  return out;
+}
+
 } // namespace
 
 CallTree build_call_tree(const profile::Profile& profile) {
-  const StackSums sums = sum_stacks(profile);
-  Sprout sprout;
+  StackSums sums = sum_stacks(profile);
+  Sprout sprout(most_nodes(profile));
   CallTree tree;
   tree.node_of_stack = grow(profile, sums, sprout);
   sprout.drop_index();
@@ -246,12 +263,8 @@ CallTree build_call_tree(const profile::Profile& profile) {
     node = place[node];
   }
   std::vector<std::uint32_t>().swap(place);
-  tree.self_count.resize(size);
-  tree.self_weight.resize(size);
-  for (std::size_t s = 0; s < tree.node_of_stack.size(); ++s) {
-    tree.self_count[tree.node_of_stack[s]] += sums.count[s];
-    tree.self_weight[tree.node_of_stack[s]] += sums.weight[s];
-  }
+  tree.self_count = per_node(std::exchange(sums.count, {}), tree.node_of_stack, size);
+  tree.self_weight = per_node(std::exchange(sums.weight, {}), tree.node_of_stack, size);
   return tree;
 }
 

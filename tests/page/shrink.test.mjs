@@ -114,7 +114,8 @@ function shadow(total) {
 }
 const box = Box.of({ width: 2, height: 4 });
 const values = (o) => JSON.stringify(Object.entries(o).map(([, value]) => value));
-out.push(width(box), values(box.doubled), values(box.grown({ width: 9 })), values(box.grown(box, 8)), shadow(3), box.all.join());
+const none = new Map();
+out.push(new Map().size + none.size, [1, 2].map((n) => n + 1).join(), width(box), values(box.doubled), values(box.grown({ width: 9 })), values(box.grown(box, 8)), shadow(3), box.all.join());
 `);
 });
 
@@ -126,6 +127,6 @@ const depth = (n) => \`<\${n > 0 ? \`\${n}:\${depth(n - 1)}}\` : '{'}>\`;
 const slash = (text) => text.replace(/[/"'\`]\\/?/g, '|') + 8 / 2 / 1;
 const far = Math.max(-Infinity, 1, 2) + Math.floor(2.5);
 const nothing = undefined;
-out.push(words.join(), depth(2), slash('a/b"c'), far, nothing === undefined, [Infinity, -Infinity].join(), 1 - -1, 1 + +1, 3 .toString());
+out.push(words.join(), depth(2), slash('a/b"c'), far, nothing === undefined, [Infinity, -Infinity].join(), 1 - -1, 1 + +1, 3 .toString(), nothing ? 0.5 : 0.25, 1 - 0.5, [...'0.5'].length * 0.5);
 `);
 });

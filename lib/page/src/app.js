@@ -154,6 +154,7 @@ export class App extends Commands {
 
   findZoom() {
     const { graph } = this.views;
+    this.foundZoom = this.state.zoom;
     const node = this.state.zoom ? findPath(this.result.tree, this.nameHashes, this.state.zoom) : 0;
     graph.anchored = Math.max(0, node);
     if (node < 0) this.outline.say('The place that this link shows is not in this capture');
@@ -193,7 +194,7 @@ export class App extends Commands {
 
   afterChange(data, history) {
     if (data) this.recompute();
-    if (data || field.zoom in this.state) this.findZoom();
+    if (data || this.state.zoom !== this.foundZoom) this.findZoom();
     this.noteSelection();
     this.writeFragment(history);
     this.render();
@@ -288,6 +289,8 @@ export class App extends Commands {
 
   select(flame, node, run) {
     const view = this.views[this.state.view];
+    // The second click of a double click.
+    if (flame && node > 0 && flame.cursor === node && this.selected.name === flame.model.tree.name[node]) return;
     if (run) this.selected = { name: -1, node: -1, run };
     else if (flame && flame.model && node > 0) {
       const name = flame.model.tree.name[node];

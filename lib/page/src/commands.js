@@ -31,7 +31,8 @@ export class Commands {
     if (flame.linked) flame.linked.moveTo(0, flame.linked.whole);
     if (this.state.view !== 'graph') return;
     this.views.graph.anchored = node > 0 ? node : 0;
-    this.update({ zoom: node > 0 ? this.pathOf(node) : '', part: '' }, 'push');
+    this.foundZoom = node > 0 ? this.pathOf(node) : '';
+    this.update({ zoom: this.foundZoom, part: '' }, 'push');
   }
 
   zoomOut() {

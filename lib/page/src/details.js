@@ -56,7 +56,7 @@ export class Details {
     } else if (app.colouring === 'kind') {
       entries = app.selfByKind().map(([kind, sum]) => entry(kindColour(kind, '', dark), KINDS[kind] || 'other', h('small', ' ' + formatShare(sum, app.shown.total[0]))));
     }
-    return [...entries, h('span.fact hint', 'Select a box for its numbers; double click zooms; ? for all keys')];
+    return [...entries, h('span.fact hint', 'Select a box for its numbers, double click to zoom')];
   }
 
   factsOf(node, name) {

@@ -30,6 +30,9 @@ export class FlameView {
     this.cursor = -1;
     this.hovered = null;
     this.fits = false;
+    this.picture = h('canvas');
+    this.drawn = [];
+    this.copied = false;
     this.animation = 0;
     this.redraw = oncePerFrame(() => this.draw());
     listen(this.element, 'scroll', () => this.redraw(), { passive: true });
@@ -166,7 +169,29 @@ export class FlameView {
     if (!this.layout || this.layout.unfinished) this.relayout();
     const { context, width, height, ratio } = this;
     this.atBottom = this.element.scrollTop + height >= this.content - 2;
+    // Outlines move more often than boxes: from the second drawing on of the same boxes there is a copy of them.
+    const { picture, drawn } = this;
+    const now = [this.layout, this.model, this.element.scrollTop];
+    const same = now.every((part, i) => part === drawn[i]);
+    this.drawn = now;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    if (same && this.copied) context.drawImage(picture, 0, 0);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (!same || !this.copied) {
+      this.drawBoxes();
+      this.copied = same;
+      if (same) {
+        picture.width = this.canvas.width;
+        picture.height = this.canvas.height;
+        picture.getContext('2d').drawImage(this.canvas, 0, 0);
+      }
+    }
+    this.drawOutlines();
+    if (this.layout.unfinished) this.redraw();
+  }
+
+  drawBoxes() {
+    const { context, width, height } = this;
     context.fillStyle = this.model.background;
     context.fillRect(0, 0, width, height);
     this.labels.apply();
@@ -174,8 +199,6 @@ export class FlameView {
     const last = Math.min(this.layout.rows.length - 1, Math.max(this.rowAt(0), this.rowAt(height)));
     for (let row = first; row <= last; row++) this.drawRow(row, this.top(row));
     this.drawTicks();
-    this.drawOutlines();
-    if (this.layout.unfinished) this.redraw();
   }
 
   drawRow(index, y) {
@@ -193,7 +216,7 @@ export class FlameView {
         continue;
       }
       const wide = Math.max(0.5, right - left - (right - left > 3 ? 1 : 0));
-      const dimmed = left < 0 && right > width && !model.isSelected(node);
+      const dimmed = left < 0 && right > width;
       if (dimmed) context.globalAlpha = 0.55;
       context.fillStyle = model.marked(node) ? markColour(model.dark) : model.fill(node);
       context.fillRect(left, y, wide, tall);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The graph for those who cannot see it: a hidden tree of the open branches that moves with the cursor.
-import { h, listen } from './dom.js';
+import { h, listen, oncePerFrame } from './dom.js';
 import { clip, visible } from './names.js';
 
 const MAX_SIBLINGS = 40;
@@ -13,6 +13,7 @@ export class Outline {
     this.app = app;
     this.element = h('div', { role: 'tree', class: 'outline', tabindex: '0', 'aria-label': 'Graph as a tree; arrow keys move' });
     this.status = h('div.outline-status', { role: 'status', 'aria-live': 'polite' });
+    this.rebuild = oncePerFrame(() => this.build(this.view));
     listen(this.element, 'focus', () => {
       if (this.app.selected.node <= 0 && this.app.selected.name < 0) this.app.arrow('Home');
     });
@@ -24,8 +25,13 @@ export class Outline {
     return children.sort((a, b) => total[b] - total[a] || a - b);
   }
 
-  // Rebuilds the path to the cursor with its siblings; other branches stay closed.
   show(view) {
+    this.view = view;
+    this.rebuild();
+  }
+
+  // The path to the cursor with its siblings; other branches stay closed.
+  build(view) {
     const { model } = view;
     if (!model) return;
     const { tree, total } = model;

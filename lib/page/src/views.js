@@ -26,7 +26,6 @@ export function modelOf(app, tree, measure, values) {
     fill: (node) => colours.of(tree.name[node], tree.kind[node]),
     marked: (node) => Boolean(app.hits && tree.name[node] >= 0 && app.hits[tree.name[node]]),
     hatched: () => false,
-    isSelected: () => false,
     selectedName: app.selected.name,
     ticks: null,
     comparing: result.comparing,
