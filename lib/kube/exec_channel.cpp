@@ -18,9 +18,13 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The kubelet passes the runtime's own words on; these are the ones that name a missing program or
-// container, of containerd, CRI-O and the kubelet.
+// The kubelet passes the runtime's own words on; these are the ones that name a missing program, of
+// containerd and CRI-O. The kubelet's own "container not found" is no such: that container does not
+// run just now, it starts or starts again.
 bool names_nothing_to_run(std::string_view message) {
+  if (contains(message, "container not found")) {
+    return false;
+  }
   return contains(message, "no such file") || contains(message, "not found") ||
          contains(message, "executable file");
 }

@@ -176,6 +176,13 @@ class PluginTest(unittest.TestCase):
         self.assertRegex(err, "kubectl jprof fetch -n shop demo [0-9A-Z]{26}")
         self.assertEqual(self.files(), [])
 
+    def test_a_sidecar_that_starts_again_is_waited_for(self):
+        absent = {"absent": 'Internal error occurred: unable to upgrade connection: container not found ("jprof")'}
+        server = self.serve(faults=[{"cut": 600}, absent, absent, {}])
+        self.run_plugin("demo", "--duration", "300ms", "-o", "x.html")
+        self.assertEqual(len(server.execs), 4)
+        self.assertEqual(self.files(), ["x.html"])
+
     def test_fetch_brings_a_kept_capture(self):
         self.serve(50_000)
         name = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
