@@ -33,8 +33,9 @@ YAML
 containers_of() { kp get pod "$1" -o jsonpath='{range .spec.ephemeralContainers[*]}{.name} {end}' | wc -w; }
 without_sidecar() { # NAME CONTAINERS: profiled, with so many ephemeral containers made
   kp wait --for=condition=Ready "pod/$1" --timeout=180s >/dev/null || return
-  captures_truly "$1.collapsed" oncall "$1" --explain || return
+  oncall "$1" --explain --duration 1s -o "$1.html" || return
   (($(containers_of "$1") == $2)) || { kp get pod "$1" -o jsonpath='{.spec.ephemeralContainers}'; return 1; }
+  captures_truly "$1.collapsed" oncall "$1"
 }
 unharmed() { # NAME
   [[ $(kp get pod "$1" -o jsonpath='{.status.qosClass} {.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=="Ready")].status}') == "Guaranteed 0 True" ]]
