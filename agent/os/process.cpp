@@ -109,6 +109,28 @@ bool queued_signals(std::uint64_t* queued, std::uint64_t* limit) {
   return false;
 }
 
+bool blocks_signal(std::int32_t tid, int signal) {
+  char path[64];
+  char* end = write_text(path, "/proc/self/task/");
+  end = write_number(end, static_cast<std::uint64_t>(tid));
+  end = write_text(end, "/status");
+  *end = 0;
+  char status[4096];
+  const std::size_t length = read_file(path, status, sizeof status);
+  constexpr std::size_t kDigits = 16;
+  for (std::size_t at = 0; at + 9 + kDigits <= length; ++at) {
+    if (!starts_with(status + at, "\nSigBlk:\t")) {
+      continue;
+    }
+    // Sixteen hexadecimal digits, the first signal in the last of them.
+    const auto bit = static_cast<unsigned>(signal - 1);
+    const char digit = status[at + 9 + kDigits - 1 - bit / 4];
+    const int value = digit >= 'a' ? digit - 'a' + 10 : digit - '0';
+    return (value >> bit % 4 & 1) != 0;
+  }
+  return false;
+}
+
 std::uint64_t parse_number(const char* text, const char** end) {
   std::uint64_t value = 0;
   for (; *text >= '0' && *text <= '9'; ++text) {

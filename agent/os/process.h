@@ -17,6 +17,8 @@ bool visit_threads(void (*visit)(std::int32_t tid, void* context), void* context
 
 // The kernel's name of a thread; returns its length, at most `bytes`.
 std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes);
+// True if that thread of ours has this signal in its mask now.
+bool blocks_signal(std::int32_t tid, int signal);
 
 // SigQ of /proc/self/status: signals queued and allowed for this user. False if unreadable.
 bool queued_signals(std::uint64_t* queued, std::uint64_t* limit);

@@ -25,6 +25,7 @@ constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
 constexpr std::uint32_t kRemoved = 0xffffffff; // an index entry whose thread has ended
 constexpr std::uint32_t kMostNameTries = 100;  // one each 20 ms, then with the CPU times
 constexpr unsigned kLastNameTries = 10;
+constexpr std::uint64_t kLongestTickNs = 10'000'000; // CONFIG_HZ=100
 constexpr std::size_t kMaxAgentThreads = 8;
 
 std::atomic<std::int32_t> g_agent_threads[kMaxAgentThreads];
@@ -217,12 +218,26 @@ void ThreadTable::update() {
       continue;
     }
     entry.cpu_ns = cpu;
-    change(tables_.thread_slots[slot],
-           [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
+    const bool blocks = looks_blocked(slot, cpu) && os::blocks_signal(entry.tid, signal_);
+    change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
+      record.cpu_at_disarm_ns = cpu;
+      if (blocks) {
+        record.flags = static_cast<std::uint16_t>(record.flags | flag(ThreadFlag::kSignalBlocked));
+      }
+    });
     if (sampling::load_relaxed(entry.java_thread) != 0) {
       name(slot); // a thread may be renamed
     }
   }
+}
+
+// A thread that has worked for a while without one signal: its mask is worth a look.
+bool ThreadTable::looks_blocked(std::uint32_t slot, std::uint64_t cpu) const {
+  const wire::ThreadSlot& record = tables_.thread_slots[slot];
+  const std::uint64_t expected = interval_ns_ > kLongestTickNs ? interval_ns_ : kLongestTickNs;
+  return sampler_->threads[slot].armed != 0 && sampling::load_relaxed(record.signals) == 0 &&
+         (record.flags & flag(ThreadFlag::kSignalBlocked)) == 0 &&
+         cpu - record.cpu_at_arm_ns > 3 * expected;
 }
 
 void ThreadTable::name_new_threads() {

@@ -51,6 +51,7 @@ class ThreadTable {
   void arm(std::uint32_t slot);
   void retire(std::uint32_t slot);
   void name(std::uint32_t slot);
+  bool looks_blocked(std::uint32_t slot, std::uint64_t cpu) const;
   bool find_slot(std::int32_t tid, std::uint32_t* index_slot) const;
   bool take_slot(std::uint32_t* slot);
   void index_insert(std::int32_t tid, std::uint32_t slot);

@@ -49,6 +49,14 @@ std::string lost_detail(const RecorderResult& result) {
   return text + " (see --max-overhead)";
 }
 
+void add_unsampled(const ThreadBook::Unsampled& unsampled, const char* why,
+                   std::vector<std::string>& notes) {
+  if (unsampled.threads > 0) {
+    notes.push_back(std::to_string(unsampled.threads) + " threads " + why + ": " +
+                    base::format_duration(unsampled.cpu) + " of CPU time are not in this profile");
+  }
+}
+
 } // namespace
 
 void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
@@ -78,6 +86,8 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.interrupted = result.interrupted;
   out.partial = info.partial;
   out.partial_reason = info.partial_reason;
+  add_unsampled(result.blocked, "block the sampling signal", out.notes);
+  add_unsampled(result.never_armed, "got no timer", out.notes);
   if (std::string lost = lost_detail(result); !lost.empty()) {
     out.notes.push_back(std::move(lost));
   }

@@ -348,6 +348,8 @@ class Session {
                                      result_.samples <= recorded + result_.in_flight;
     result_.accounted = !broken_ && sums && samples;
     result_.hottest = hottest(kResultMethods);
+    result_.blocked = intake_.threads().unsampled(wire::ThreadFlag::kSignalBlocked);
+    result_.never_armed = intake_.threads().unsampled(wire::ThreadFlag::kNeverArmed);
     result_.max_depth = region_.header().max_depth;
     constexpr std::uint64_t kMostTick = 1'000'000'000;
     result_.tick =
@@ -395,8 +397,13 @@ class Session {
         damaged > 0) {
       add("damaged entries", std::to_string(damaged));
     }
-    if (const std::uint64_t blocked = intake_.threads().blocked(); blocked > 0) {
-      add("threads that block the signal", std::to_string(blocked));
+    if (result_.blocked.threads > 0) {
+      add("threads that block the signal", std::to_string(result_.blocked.threads) + ", CPU " +
+                                               base::format_duration(result_.blocked.cpu));
+    }
+    if (result_.never_armed.threads > 0) {
+      add("threads without a timer", std::to_string(result_.never_armed.threads) + ", CPU " +
+                                         base::format_duration(result_.never_armed.cpu));
     }
   }
 

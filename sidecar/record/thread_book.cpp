@@ -103,12 +103,15 @@ std::chrono::nanoseconds ThreadBook::total_cpu() const {
   return sum;
 }
 
-std::uint64_t ThreadBook::blocked() const {
-  std::uint64_t count = 0;
+ThreadBook::Unsampled ThreadBook::unsampled(wire::ThreadFlag why) const {
+  Unsampled sum;
   for (const auto& [key, entry] : threads_) {
-    count += has_flag(entry.flags, wire::ThreadFlag::kSignalBlocked) ? 1U : 0U;
+    if (has_flag(entry.flags, why)) {
+      ++sum.threads;
+      sum.cpu += entry.thread.cpu;
+    }
   }
-  return count;
+  return sum;
 }
 
 } // namespace jprof::record

@@ -27,7 +27,12 @@ class ThreadBook {
   // CPU time of all threads between arming and disarming.
   std::chrono::nanoseconds total_cpu() const;
   std::uint64_t threads() const { return threads_.size(); }
-  std::uint64_t blocked() const; // threads that block the signal
+  // Threads that no signal reached, and the CPU time that is therefore not in the profile.
+  struct Unsampled {
+    std::uint64_t threads = 0;
+    std::chrono::nanoseconds cpu{0};
+  };
+  Unsampled unsampled(wire::ThreadFlag why) const; // kSignalBlocked or kNeverArmed
 
  private:
   struct Entry {

@@ -21,6 +21,7 @@ from driver import PATIENCE_S, Jvm, Session, wait_for
 from region import OUTCOMES
 
 CHECKS = []
+SIGNAL_BLOCKED = 4  # ThreadFlag of lib/wire/region.h
 
 
 def check(function):
@@ -357,6 +358,46 @@ def mixed_work_has_whole_stacks(context):
     print(f"  {failed} of {samples} samples failed")
     assert failed <= poisson_bound(samples / 1000) and samples >= 100, errors
     session.close()
+
+
+def blocks_signal(pid):
+    """True if every thread of the process does."""
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{tid}/status") as status:
+                mask = next(int(line.split()[1], 16) for line in status if line.startswith("SigBlk"))
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended while we looked
+        if not mask >> (signal.SIGPROF - 1) & 1:
+            return False
+    return True
+
+
+@check
+def blocked_signals_are_counted(context):
+    """Threads that block the signal (here all: a JVM inherits its parent's mask) are named, with their CPU time."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPROF])
+    try:
+        jvm = context.jvm("Known", "shares")
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    if not blocks_signal(jvm.pid):
+        print("  skipped: this JVM was not started with the mask")
+        return
+    session = Session(jvm, context.library, interval_ms=5)
+
+    def blocked():
+        return [thread for thread in session.region().threads().values() if thread["flags"] & SIGNAL_BLOCKED]
+
+    session.run_while(lambda: not blocked())
+    region = session.stop()
+    cpu = sum(thread["cpu_disarm"] - thread["cpu_arm"] for thread in blocked())
+    print(f"  {len(blocked())} threads with {cpu / 1e6:.0f} ms of CPU time")
+    assert region.counters["entered"] == 0, region.counters
+    assert blocked() and cpu > 15e6
+    session.close()
+    wait_until_gone(jvm.pid)
+    assert jvm.process.poll() is None
 
 
 @check
