@@ -19,10 +19,15 @@ base::Result<std::string> write_as(const profile::Profile& profile, Format forma
     return render::write_collapsed(profile);
   case Format::kPage:
     return page::write_page(profile, {.title = options.title});
-  case Format::kSvg:
+  case Format::kSvg: {
+    const std::string& title = options.title.empty() ? profile.info().title : options.title;
+    if (profile.total_count() == 0) {
+      return render::write_empty_svg(title);
+    }
     return render::write_svg(
         render::write_collapsed(profile, {.suffix = render::KindSuffix::kAnnotate}),
-        {.title = options.title.empty() ? profile.info().title : options.title, .colors = "java"});
+        {.title = title, .colors = "java"});
+  }
   case Format::kTreeText:
     return render::write_tree_text(profile);
   case Format::kTreeJson:

@@ -301,4 +301,13 @@ base::Result<std::string> write_svg(std::string_view folded, const SvgOptions& o
   return Picture(std::move(layout), options, palette).draw();
 }
 
+std::string write_empty_svg(std::string_view title) {
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"600\" height=\"80\" "
+         "font-family=\"Verdana\" font-size=\"14\">\n"
+         "<rect width=\"100%\" height=\"100%\" fill=\"#eee\"/>\n"
+         "<text x=\"20\" y=\"32\">" +
+         xml(fitted(title, 70)) + "</text>\n<text x=\"20\" y=\"58\">No samples.</text>\n</svg>\n";
+}
+
 } // namespace jprof::render

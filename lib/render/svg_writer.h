@@ -56,4 +56,8 @@ using ColourMap = std::map<std::string, std::string>;
 base::Result<std::string> write_svg(std::string_view folded, const SvgOptions& options = {},
                                     ColourMap* palette = nullptr);
 
+// A picture that says that there are no samples, as a page does: for a capture in which nothing
+// ran.
+std::string write_empty_svg(std::string_view title);
+
 } // namespace jprof::render
