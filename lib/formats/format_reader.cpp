@@ -11,7 +11,11 @@
 #include "lib/render/speedscope_reader.h"
 #include "lib/render/thread_dump_reader.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -19,6 +23,7 @@ namespace jprof::formats {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{4} << 30;
+constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 std::string_view base_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -64,6 +69,68 @@ base::Error foreign_content(std::string_view bytes) {
   return is("", "");
 }
 
+// A file that cannot be read: it is the caller who named it.
+base::Error callers_mistake(base::Error error) {
+  if (error.code != base::ErrorCode::kLimit) {
+    error.code = base::ErrorCode::kUsage;
+  }
+  return error;
+}
+
+bool is_folded_for_sure(std::string_view beginning) {
+  const std::size_t at = beginning.find_first_not_of(" \t\r\n");
+  return at != std::string_view::npos && beginning[at] != '{' &&
+         content_of(beginning) == Content::kFolded && foreign_content(beginning).message.empty();
+}
+
+// Calls visit(line) for each line of a file, from its beginning, until it says false.
+template <typename Visit>
+base::Status each_line_of(int fd, const std::string& name, Visit visit) {
+  std::string buffer(kPiece, '\0');
+  std::size_t kept = 0; // of a line whose end is not there yet
+  for (off_t offset = 0;;) {
+    if (kept == buffer.size()) {
+      buffer.resize(2 * buffer.size());
+    }
+    const ssize_t got = ::pread(fd, buffer.data() + kept, buffer.size() - kept, offset);
+    if (got < 0) {
+      return base::errno_failure(errno, "cannot read " + name);
+    }
+    offset += got;
+    std::string_view text(buffer.data(), kept + static_cast<std::size_t>(got));
+    for (std::size_t end = text.find('\n', kept); end != std::string_view::npos;
+         end = text.find('\n')) {
+      if (!visit(text.substr(0, end))) {
+        return {};
+      }
+      text.remove_prefix(end + 1);
+    }
+    if (got == 0) {
+      if (!text.empty()) {
+        visit(text);
+      }
+      return {};
+    }
+    kept = text.size();
+    std::memmove(buffer.data(), text.data(), kept);
+  }
+}
+
+base::Result<profile::Profile> read_folded_file(int fd, const std::string& path) {
+  render::ColumnCounter counter;
+  JPROF_TRY(each_line_of(fd, path, [&](std::string_view line) { return counter.line(line); }));
+  render::CollapsedReader reader(base_name(path), counter.columns());
+  JPROF_TRY(each_line_of(fd, path, [&](std::string_view line) {
+    reader.line(line);
+    return true;
+  }));
+  auto profile = reader.finish();
+  if (!profile) {
+    return base::fail(std::move(profile).error().with_context(path));
+  }
+  return profile;
+}
+
 } // namespace
 
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name) {
@@ -101,15 +168,26 @@ base::Result<Input> read_input(const std::string& path) {
                      base::read_all(STDIN_FILENO, kLargestFile, "standard input"));
     return Input{"standard input", std::move(bytes)};
   }
-  base::Result<std::string> bytes = base::read_file(path, kLargestFile);
-  if (!bytes) {
-    base::Error error = std::move(bytes).error();
-    if (error.code != base::ErrorCode::kLimit) {
-      error.code = base::ErrorCode::kUsage;
+  JPROF_TRY_ASSIGN(std::string bytes,
+                   base::read_file(path, kLargestFile).map_error(callers_mistake));
+  return Input{path, std::move(bytes)};
+}
+
+base::Result<profile::Profile> read_profile(const std::string& path) {
+  struct stat info {};
+  // Asked before it is opened: a pipe that is opened twice would break.
+  if (path != "-" && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+      static_cast<std::uint64_t>(info.st_size) <= kLargestFile) {
+    JPROF_TRY_ASSIGN(const base::UniqueFd fd, base::open_read(path).map_error(callers_mistake));
+    std::string beginning(kPiece, '\0');
+    const ssize_t got = ::pread(fd.get(), beginning.data(), beginning.size(), 0);
+    beginning.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (is_folded_for_sure(beginning)) {
+      return read_folded_file(fd.get(), path);
     }
-    return base::fail(std::move(error));
   }
-  return Input{path, std::move(*bytes)};
+  JPROF_TRY_ASSIGN(const Input input, read_input(path));
+  return read_any(input.bytes, input.name);
 }
 
 base::Result<std::string> folded_text(Input input, KindSuffixes suffixes) {

@@ -25,6 +25,10 @@ base::Result<Input> read_input(const std::string& path);
 // for text, the number of the line.
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name);
 
+// read_input() and read_any() in one. Folded text in a file is read piece by piece: it is often ten
+// times what is made of it.
+base::Result<profile::Profile> read_profile(const std::string& path);
+
 // Folded text as it stands (decimals and second counts are kept); other formats are folded, with
 // the suffixes of kinds if `suffixes`.
 enum class KindSuffixes { kNo, kYes };

@@ -11,17 +11,19 @@
 namespace jprof::profile {
 namespace {
 
+constexpr std::uint32_t kNoStack = 0xffffffff;
+
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
   return hash ^ hash >> 29;
 }
 
-std::uint64_t hash_of(std::span<const FrameId> stack) {
+std::uint32_t hash_of(std::span<const FrameId> stack) {
   std::uint64_t hash = stack.size();
   for (const FrameId id : stack) {
     hash = mix(hash, static_cast<std::uint64_t>(id));
   }
-  return hash;
+  return static_cast<std::uint32_t>(hash >> 32);
 }
 
 } // namespace
@@ -62,19 +64,36 @@ FrameId Dictionary::intern_frame(const Frame& frame) {
   return at->second;
 }
 
+void Dictionary::grow_stack_slots() {
+  const std::size_t slots = std::max<std::size_t>(64, stack_slots_.size() * 2);
+  stack_slots_.assign(slots, kNoStack);
+  for (std::uint32_t id = 0; id < stack_hashes_.size(); ++id) {
+    std::size_t slot = stack_hashes_[id] & (slots - 1);
+    while (stack_slots_[slot] != kNoStack) {
+      slot = (slot + 1) & (slots - 1);
+    }
+    stack_slots_[slot] = id;
+  }
+}
+
 StackId Dictionary::intern_stack(std::span<const FrameId> root_first) {
-  const std::uint64_t hash = hash_of(root_first);
-  const auto [begin, end] = stack_ids_.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    if (std::ranges::equal(stack(it->second), root_first)) {
-      return it->second;
+  if (stack_hashes_.size() * 2 >= stack_slots_.size()) {
+    grow_stack_slots();
+  }
+  const std::uint32_t hash = hash_of(root_first);
+  std::size_t slot = hash & (stack_slots_.size() - 1);
+  for (; stack_slots_[slot] != kNoStack; slot = (slot + 1) & (stack_slots_.size() - 1)) {
+    const std::uint32_t known = stack_slots_[slot];
+    if (stack_hashes_[known] == hash && std::ranges::equal(stack(StackId{known}), root_first)) {
+      return StackId{known};
     }
   }
-  const auto id = static_cast<StackId>(stack_count());
+  const auto id = static_cast<std::uint32_t>(stack_count());
+  stack_slots_[slot] = id;
+  stack_hashes_.push_back(hash);
   stack_frames_.insert(stack_frames_.end(), root_first.begin(), root_first.end());
   stack_begins_.push_back(stack_frames_.size());
-  stack_ids_.emplace(hash, id);
-  return id;
+  return StackId{id};
 }
 
 std::size_t Dictionary::memory_bytes() const {
@@ -82,7 +101,7 @@ std::size_t Dictionary::memory_bytes() const {
   constexpr std::size_t kNode = 4 * sizeof(void*);
   return text_bytes_ + strings_.size() * (sizeof(std::string) + sizeof(std::string_view) + kNode) +
          frames_.size() * (2 * sizeof(Frame) + kNode) + stack_frames_.size() * sizeof(FrameId) +
-         stack_count() * (2 * sizeof(std::size_t) + kNode);
+         stack_count() * (sizeof(std::size_t) + 5 * sizeof(std::uint32_t));
 }
 
 std::vector<std::string> Dictionary::take_strings() {

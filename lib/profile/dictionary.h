@@ -5,6 +5,7 @@
 #include "lib/profile/profile.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <span>
 #include <string>
@@ -45,6 +46,8 @@ class Dictionary {
   std::vector<std::size_t> take_stack_begins() { return std::move(stack_begins_); }
 
  private:
+  void grow_stack_slots();
+
   struct FrameHash {
     std::size_t operator()(const Frame& frame) const;
   };
@@ -55,7 +58,9 @@ class Dictionary {
   std::unordered_map<Frame, FrameId, FrameHash> frame_ids_;
   std::vector<FrameId> stack_frames_;
   std::vector<std::size_t> stack_begins_{0};
-  std::unordered_multimap<std::uint64_t, StackId> stack_ids_;
+  // Open addressing over the stacks; at most half full.
+  std::vector<std::uint32_t> stack_slots_;
+  std::vector<std::uint32_t> stack_hashes_; // by stack
   std::size_t text_bytes_ = 0;
 };
 

@@ -4,8 +4,11 @@
 
 #include "lib/profile/profile_builder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <deque>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -57,6 +60,21 @@ std::pair<std::string_view, FrameKind> split_kind(std::string_view name) {
   return {name, FrameKind::kUnknown};
 }
 
+// How many bytes two texts begin with alike; eight at a time.
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  const std::size_t most = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  for (; at + 8 <= most; at += 8) {
+    if (std::memcmp(a.data() + at, b.data() + at, 8) != 0) {
+      break;
+    }
+  }
+  while (at < most && a[at] == b[at]) {
+    ++at;
+  }
+  return at;
+}
+
 // Calls visit(line) until it says false; true if it never did.
 template <typename Visit>
 bool each_line(std::string_view text, Visit visit) {
@@ -70,9 +88,11 @@ bool each_line(std::string_view text, Visit visit) {
   return true;
 }
 
-class CollapsedIntake {
+} // namespace
+
+class CollapsedReader::Intake {
  public:
-  CollapsedIntake(std::string_view title, CountColumns columns) : columns_(columns) {
+  Intake(std::string_view title, CountColumns columns) : columns_(columns) {
     builder_.info().title = std::string(title);
     builder_.info().event = "";
     thread_ = builder_.add_thread({});
@@ -89,13 +109,7 @@ class CollapsedIntake {
     }
     ++used_;
     rounded_ += folded.value != std::floor(folded.value);
-    stack_.clear();
-    // The empty stack is a stack: its samples count.
-    for (std::size_t from = 0; from <= folded.stack.size() && !folded.stack.empty();) {
-      const std::size_t end = std::min(folded.stack.find(';', from), folded.stack.size());
-      stack_.push_back(frame(folded.stack.substr(from, end - from)));
-      from = end + 1;
-    }
+    read_stack(folded.stack);
     const auto count = static_cast<std::uint64_t>(std::llround(folded.value));
     if (count > 0) {
       builder_.add_sample({.thread = thread_,
@@ -124,6 +138,24 @@ class CollapsedIntake {
   }
 
  private:
+  // Neighbours share most of their frames: only what follows the last common `;` is looked up.
+  void read_stack(std::string_view text) {
+    const std::size_t common = common_prefix(text, last_);
+    while (!ends_.empty() && ends_.back() >= common) {
+      ends_.pop_back();
+    }
+    stack_.resize(ends_.size());
+    // The empty stack is a stack: its samples count.
+    for (std::size_t from = ends_.empty() ? 0 : ends_.back() + 1;
+         from <= text.size() && !text.empty();) {
+      const std::size_t end = std::min(text.find(';', from), text.size());
+      stack_.push_back(frame(text.substr(from, end - from)));
+      ends_.push_back(end);
+      from = end + 1;
+    }
+    last_.replace(common, std::string::npos, text.substr(common));
+  }
+
   profile::FrameId frame(std::string_view text) {
     if (const auto known = frames_.find(text); known != frames_.end()) {
       return known->second;
@@ -131,24 +163,24 @@ class CollapsedIntake {
     const auto [name, kind] = split_kind(text);
     const profile::FrameId id =
         builder_.intern_frame({.kind = kind, .name = builder_.intern_string(name)});
-    frames_.emplace(text, id);
+    frames_.emplace(frame_texts_.emplace_back(text), id);
     return id;
   }
 
   CountColumns columns_;
   profile::ProfileBuilder builder_;
   profile::ThreadId thread_{};
-  // Keys point into the text that is read.
+  std::deque<std::string> frame_texts_; // stable addresses: the map's keys point into it
   std::unordered_map<std::string_view, profile::FrameId> frames_;
+  std::string last_; // the stack before, its frames and where each ends in it
   std::vector<profile::FrameId> stack_;
+  std::vector<std::size_t> ends_;
   std::uint64_t number_ = 0;
   std::uint64_t first_ignored_ = 0;
   std::uint64_t used_ = 0;
   std::uint64_t ignored_ = 0;
   std::uint64_t rounded_ = 0;
 };
-
-} // namespace
 
 bool parse_folded_line(std::string_view line, CountColumns columns, FoldedLine& out) {
   line = line.substr(0, line.find_last_not_of(kSpace) + 1);
@@ -167,24 +199,39 @@ bool parse_folded_line(std::string_view line, CountColumns columns, FoldedLine& 
   return true;
 }
 
+bool ColumnCounter::line(std::string_view text) {
+  FoldedLine folded;
+  if (parse_folded_line(text, CountColumns::kUpToTwo, folded)) {
+    (folded.has_base ? two_ : one_) = true;
+  }
+  return !one_;
+}
+
 CountColumns count_columns(std::string_view text) {
-  std::size_t two = 0;
-  const bool all = each_line(text, [&](std::string_view line) {
-    FoldedLine folded;
-    const bool counted = parse_folded_line(line, CountColumns::kUpToTwo, folded);
-    two += counted && folded.has_base;
-    return !counted || folded.has_base;
-  });
-  return all && two > 0 ? CountColumns::kUpToTwo : CountColumns::kOne;
+  ColumnCounter counter;
+  each_line(text, [&](std::string_view line) { return counter.line(line); });
+  return counter.columns();
+}
+
+CollapsedReader::CollapsedReader(std::string_view title, CountColumns columns)
+    : intake_(std::make_unique<Intake>(title, columns)) {}
+CollapsedReader::~CollapsedReader() = default;
+
+void CollapsedReader::line(std::string_view text) {
+  intake_->line(text);
+}
+
+base::Result<profile::Profile> CollapsedReader::finish() {
+  return intake_->finish();
 }
 
 base::Result<profile::Profile> read_collapsed(std::string_view text, std::string_view title) {
-  CollapsedIntake intake(title, count_columns(text));
+  CollapsedReader reader(title, count_columns(text));
   each_line(text, [&](std::string_view line) {
-    intake.line(line);
+    reader.line(line);
     return true;
   });
-  return intake.finish();
+  return reader.finish();
 }
 
 } // namespace jprof::render

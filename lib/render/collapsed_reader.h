@@ -6,6 +6,7 @@
 #include "lib/profile/profile.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -27,9 +28,36 @@ bool parse_folded_line(std::string_view line, CountColumns columns, FoldedLine& 
 // Two if every line that has a count has two.
 CountColumns count_columns(std::string_view text);
 
+// The same line by line; false once it is certain: the rest need not be read.
+class ColumnCounter {
+ public:
+  bool line(std::string_view text);
+  CountColumns columns() const {
+    return two_ && !one_ ? CountColumns::kUpToTwo : CountColumns::kOne;
+  }
+
+ private:
+  bool one_ = false;
+  bool two_ = false;
+};
+
 // Folded text as a profile without times; of two counts the second. Suffixes of kinds (_[j], _[i],
 // _[0], _[1], _[k]) are taken off. Lines without a count are ignored and counted in the facts; a
 // text in which no line has one is kInvalidData. Decimals are rounded per line, and a fact says so.
 base::Result<profile::Profile> read_collapsed(std::string_view text, std::string_view title);
+
+// The same for a text that is not in memory as a whole: line by line, without line breaks.
+class CollapsedReader {
+ public:
+  CollapsedReader(std::string_view title, CountColumns columns);
+  ~CollapsedReader();
+
+  void line(std::string_view text);
+  base::Result<profile::Profile> finish();
+
+ private:
+  class Intake;
+  std::unique_ptr<Intake> intake_;
+};
 
 } // namespace jprof::render

@@ -32,9 +32,7 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
   // All formats are known before anything is read or written.
   JPROF_TRY_ASSIGN(const std::vector<formats::OutputFile> outputs,
                    formats::plan_outputs({options.outputs, options.to, json}, kAll));
-  JPROF_TRY_ASSIGN(formats::Input input, formats::read_input(options.input));
-  JPROF_TRY_ASSIGN(const profile::Profile profile, formats::read_any(input.bytes, input.name));
-  std::string().swap(input.bytes);
+  JPROF_TRY_ASSIGN(const profile::Profile profile, formats::read_profile(options.input));
   const auto render = [&](Format format) {
     return formats::write_as(profile, format, {.title = options.title});
   };

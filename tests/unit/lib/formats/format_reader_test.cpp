@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/base/file.h"
 #include "lib/formats/format_reader.h"
 #include "lib/formats/format_writer.h"
+#include "tests/support/temp_dir.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <random>
 
 namespace jprof::formats {
 namespace {
@@ -69,6 +73,62 @@ TEST(ReadInput, MakesAMissingFileTheCallersMistake) {
 
   ASSERT_FALSE(input.has_value());
   EXPECT_EQ(input.error().code, base::ErrorCode::kUsage);
+}
+
+std::string file_with(const jprof::testing::TempDir& folder, const std::string& text) {
+  const std::string path = folder.path() + "/in";
+  EXPECT_TRUE(base::write_file_atomically(path, text, 0600).has_value());
+  return path;
+}
+
+// Pieces of a file end anywhere, also in lines that are longer than a piece.
+TEST(ReadProfile, ReadsFoldedFilesAsIfTheyWereWhole) {
+  std::mt19937 random(7);
+  const jprof::testing::TempDir folder;
+  for (const char* const tail : {"", "\n", "last;one 7", "no count", "\r\n\n"}) {
+    std::string text = std::string(3'500'000, 'x') + ";long 2\n";
+    while (text.size() < 7'000'000) {
+      for (int frames = 1 + static_cast<int>(random() % 60); frames > 0; --frames) {
+        text += "com.acme.Class" + std::to_string(random() % 5000) + (frames > 1 ? ";" : " ");
+      }
+      text += std::to_string(random() % 1000) + (random() % 50 == 0 ? "\n\nignored\n" : "\n");
+    }
+    text += tail;
+
+    const auto whole = read_any(text, "in");
+    const auto pieces = read_profile(file_with(folder, text));
+
+    ASSERT_TRUE(whole.has_value());
+    ASSERT_TRUE(pieces.has_value());
+    EXPECT_EQ(*write_as(*pieces, Format::kRecording), *write_as(*whole, Format::kRecording));
+  }
+}
+
+TEST(ReadProfile, SeesSecondCountsBehindTheFirstPiece) {
+  const jprof::testing::TempDir folder;
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) {
+    text += "a;b" + std::to_string(i % 10) + " 1 2\n";
+  }
+  EXPECT_EQ(read_profile(file_with(folder, text))->total_count(), 400'000U);
+  text += "a;c 5\n";
+
+  const auto single = read_profile(file_with(folder, text));
+
+  EXPECT_EQ(single->total_count(), 400'005U);
+  EXPECT_EQ(*write_as(*single, Format::kCollapsed),
+            *write_as(*read_any(text, "in"), Format::kCollapsed));
+}
+
+TEST(ReadProfile, NamesTheFileAndTheLine) {
+  const jprof::testing::TempDir folder;
+  const std::string path = file_with(folder, "\nno count\n");
+
+  const auto profile = read_profile(path);
+
+  ASSERT_FALSE(profile.has_value());
+  EXPECT_THAT(profile.error().message, HasSubstr(path + ": line 2: no count"));
+  EXPECT_EQ(read_profile("/does/not/exist").error().code, base::ErrorCode::kUsage);
 }
 
 } // namespace

@@ -76,6 +76,25 @@ TEST(Collapsed, AnnotatesKindsAndThreadsWhenAsked) {
   EXPECT_EQ(folded(text).frames().back().kind, profile::FrameKind::kKernel);
 }
 
+TEST(Collapsed, TellsNeighboursApartWhereverTheyDiffer) {
+  const std::string text =
+      "a 1\na; 2\na;; 3\na;b 4\na;b;c 5\na;bc 6\na;bc;d 7\nab 8\nab;b 9\n 10\n";
+
+  const auto profile = render::read_collapsed(text, "neighbours");
+
+  ASSERT_TRUE(profile.has_value());
+  std::string out;
+  for (const auto& sample : profile->samples()) {
+    for (const auto frame : profile->stack(sample.stack)) {
+      out += "(" + std::string(profile->string(profile->frame(frame).name)) + ")";
+    }
+    out += " " + std::to_string(sample.count) + "\n";
+  }
+  EXPECT_EQ(out,
+            "(a) 1\n(a)() 2\n(a)()() 3\n(a)(b) 4\n(a)(b)(c) 5\n(a)(bc) 6\n(a)(bc)(d) 7\n(ab) 8\n"
+            "(ab)(b) 9\n 10\n");
+}
+
 TEST(Collapsed, IgnoresLinesWithoutACountAndSaysSo) {
   const profile::Profile profile = folded("a;b 2\nnonsense\n\n# x\na;c 0x7\n");
 
