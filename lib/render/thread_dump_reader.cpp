@@ -113,10 +113,6 @@ class DumpIntake {
       end_thread();
       ++dumps_;
       time_ = date_;
-      dated_ = dated_ && date_.count() > 0;
-      // Not in the order of the file: dumps may be put together as they come.
-      first_ = dumps_ == 1 ? date_ : std::min(first_, date_);
-      last_ = dumps_ == 1 ? date_ : std::max(last_, date_);
     } else if (line.starts_with('"')) {
       end_thread();
       begin_thread(line);
@@ -198,6 +194,11 @@ class DumpIntake {
     if (frames_.empty()) {
       return;
     }
+    // A dump without a date, or threads above the first title: no times at all. Not in the order of
+    // the file: dumps may be put together as they come.
+    dated_ = dated_ && time_.count() > 0;
+    first_ = samples_.empty() ? time_ : std::min(first_, time_);
+    last_ = samples_.empty() ? time_ : std::max(last_, time_);
     std::reverse(frames_.begin(), frames_.end());
     const auto [entry, made] = threads_.try_emplace({tid_, name_}, profile::ThreadId{0});
     if (made) {
