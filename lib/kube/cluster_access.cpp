@@ -231,7 +231,7 @@ std::string with_scheme(const std::string& server, const ClusterAccess& access) 
   return out;
 }
 
-Result<ClusterAccess> from_selection(Selection selection) {
+Result<ClusterAccess> from_selection(const Selection& selection) {
   const ClusterEntry& cluster = selection.cluster;
   const UserEntry& user = selection.user;
   ClusterAccess out;
@@ -307,7 +307,7 @@ Result<ClusterAccess> resolve_access(const AccessOptions& options,
   } else {
     JPROF_TRY(check_cluster(selection.cluster, selection.context.cluster));
     JPROF_TRY(check_user(selection.user, selection.context.user));
-    JPROF_TRY_ASSIGN(out, from_selection(std::move(selection)));
+    JPROF_TRY_ASSIGN(out, from_selection(selection));
   }
   if (!options.namespace_name.empty()) {
     out.namespace_name = options.namespace_name;
