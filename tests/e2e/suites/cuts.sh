@@ -23,6 +23,7 @@ descendant() { # PID NAME
 # A capture of the pod that is recording when this returns; its output goes to $work/cut.
 begin_capture() { # POD OPTIONS...
   local pod=$1 end=$((SECONDS + 120)); shift
+  : >"$work/cut" # what an earlier one said must not be taken for this one's
   jprof "$pod" -n shop "$@" >"$work/cut" 2>&1 &
   capturing=$!
   until grep -q recording "$work/cut"; do
