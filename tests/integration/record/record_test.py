@@ -78,6 +78,24 @@ class Context:
             os.unlink(self.path(name))
 
 
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_until_sampled(pid, work_s=0.5):
+    """Until the JVM has a timer and has worked so long since: on a crowded machine either may take its time."""
+    end = time.monotonic() + 100
+    began = None
+    while began is None or cpu_seconds(pid) - began < work_s:
+        assert time.monotonic() < end, "no capture began"
+        if began is None:
+            with open(f"/proc/{pid}/timers") as timers:
+                began = cpu_seconds(pid) if timers.read(1) else None
+        time.sleep(0.02)
+
+
 def folded_total(text):
     return sum(int(line.rsplit(b" ", 1)[1]) for line in text.splitlines())
 
@@ -85,21 +103,24 @@ def folded_total(text):
 @check
 def known_shares_and_equal_totals(context):
     """75/25 in one thread; the same totals in the recording and what is derived from it."""
-    jvm = context.jvm("Known", "shares", "60")
+    jvm = context.jvm("Known", "shares", "300")
     outputs = ["-o", "a.jprof", "-o", "a.collapsed", "-o", "a.html"]
-    code, result = context.record(jvm.pid, "-d", "6s", *outputs)
+    process = context.start(jvm.pid, "--json", "-d", "100s", *outputs)
+    wait_until_sampled(jvm.pid, 4)
+    process.send_signal(signal.SIGINT)
+    code, result = context.finish(process)
 
     assert code == 0, result
     assert result["accounted"], result
     assert not result["partial"], result
     samples = result["samples"]
-    assert samples > 100, result
+    assert samples > 200, result
     weights = {method["name"]: method["weightNs"] for method in result["hottest"]}
     both = weights["Known.hot"] + weights["Known.warm"]
     share = 100 * weights["Known.hot"] / both
     error = 3 * 100 * math.sqrt(0.75 * 0.25 / samples)
     assert abs(share - 75) <= 2 + error, (share, error, result)
-    assert both > 0.9 * result["weightNs"], result
+    assert both > 0.7 * result["weightNs"], result  # beside it the JVM compiles
     assert folded_total(context.read("a.collapsed")) == samples
     assert b"Known.main;Known.shares;Known.hot " in context.read("a.collapsed")
     assert len(context.read("a.html")) > 10_000
@@ -109,7 +130,7 @@ def known_shares_and_equal_totals(context):
 
 @check
 def weight_is_the_time_of_the_process(context):
-    jvm = context.jvm("Known", "threads", "60")
+    jvm = context.jvm("Known", "threads", "300")
     code, result = context.record(jvm.pid, "-d", "4s", "-o", "t.jprof")
 
     assert code == 0, result
@@ -121,27 +142,26 @@ def weight_is_the_time_of_the_process(context):
 
 @check
 def ctrl_c_keeps_what_there_is(context):
-    jvm = context.jvm("Known", "shares", "60")
-    process = context.start(jvm.pid, "--json", "-d", "60s", "-o", "c.collapsed")
-    time.sleep(2)
+    jvm = context.jvm("Known", "shares", "300")
+    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "c.collapsed")
+    wait_until_sampled(jvm.pid)
     process.send_signal(signal.SIGINT)
     code, result = context.finish(process)
 
     assert code == 0, result
     assert result["interrupted"] and not result["partial"], result
     assert result["samples"] > 0 and result["accounted"], result
-    assert result["durationNs"] < 20e9, result
     assert folded_total(context.read("c.collapsed")) == result["samples"]
     # The JVM is free for the next capture at once.
-    code, result = context.record(jvm.pid, "-d", "1s", "-o", "d.jprof")
+    code, result = context.record(jvm.pid, "-d", "3s", "-o", "d.jprof")
     assert code == 0, result
 
 
 @check
 def a_killed_jvm_leaves_its_profile(context):
-    jvm = context.jvm("Known", "shares", "60")
-    process = context.start(jvm.pid, "--json", "-d", "60s", "-o", "k.collapsed", "-o", "k.jprof")
-    time.sleep(2)
+    jvm = context.jvm("Known", "shares", "300")
+    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "k.collapsed", "-o", "k.jprof")
+    wait_until_sampled(jvm.pid)
     jvm.kill()
     code, result = context.finish(process)
 
@@ -154,10 +174,11 @@ def a_killed_jvm_leaves_its_profile(context):
 
 @check
 def a_second_capture_is_told_to_wait(context):
-    jvm = context.jvm("Idle")
-    first = context.start(jvm.pid, "--json", "-d", "4s", "-o", "1.jprof")
-    time.sleep(1.5)
+    jvm = context.jvm("Known", "shares", "300")
+    first = context.start(jvm.pid, "--json", "-d", "100s", "-o", "1.jprof")
+    wait_until_sampled(jvm.pid)
     code, result = context.record(jvm.pid, "-d", "1s", "-o", "2.jprof")
+    first.send_signal(signal.SIGINT)
     first_code, _ = context.finish(first)
 
     assert code == 9, result
