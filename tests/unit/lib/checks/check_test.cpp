@@ -46,12 +46,12 @@ TEST(Checks, EndWithTheFirstFailure) {
 TEST(Checks, AreShownOneALineWithTheirCure) {
   const std::string text = to_text(sample(), Color::kNo);
 
-  EXPECT_EQ(text, "pass  process  pid 7 runs\n"
-                  "warn  notice   prints\n"
-                  "               -> silence it\n"
-                  "fail  agents   forbidden\n"
-                  "               -> allow it\n"
-                  "skip  place    not asked\n");
+  EXPECT_EQ(text, "pass  process   pid 7 runs\n"
+                  "warn  notice    prints\n"
+                  "                -> silence it\n"
+                  "fail  agents    forbidden\n"
+                  "                -> allow it\n"
+                  "skip  place     not asked\n");
 }
 
 TEST(Checks, ShowNothingThatATerminalObeys) {
