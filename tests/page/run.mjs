@@ -30,5 +30,7 @@ if (wanted[0] === '--reserved') {
   process.exit(0);
 }
 const files = wanted.length ? wanted : readdirSync(here).filter((name) => name.endsWith('.test.mjs')).map((name) => here + name);
-const ran = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...files], { stdio: 'inherit' });
-process.exit(ran.status ?? 1);
+// One file after the other, since some measure: Debian's Node.js 18 has no --test-concurrency.
+const failed = files.filter((file) => spawnSync(process.execPath, ['--test', file], { stdio: 'inherit' }).status !== 0);
+if (failed.length) console.error('failed: ' + failed.join(' '));
+process.exit(failed.length ? 1 : 0);
