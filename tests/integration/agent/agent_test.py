@@ -163,11 +163,21 @@ def sampled_by_name(session, region):
     return {thread["name"]: thread for thread in found if " #" in thread["name"] or thread["name"][:7] == "endless"}
 
 
-def named_threads(context, options):
+def renamed_times(named):
+    """How often the one that is renamed all the time had been, when its name was read last."""
+    return max((int(name.split()[1]) for name in named if name.startswith("renamed ")), default=0)
+
+
+def named_threads(context, options, renames):
     """Until each of the five was sampled and named: a crowded machine may let one wait for seconds."""
     jvm = context.jvm("Named", options=options)
     session = Session(jvm, context.library, interval_ms=5)
-    session.run_while(lambda: len(sampled_by_name(session, session.region())) < 5)
+
+    def incomplete():
+        named = sampled_by_name(session, session.region())
+        return len(named) < 5 or renamed_times(named) < renames
+
+    session.run_while(incomplete)
     region = session.stop()
     balanced(region)
     named = sampled_by_name(session, region)
@@ -192,13 +202,14 @@ def java_names_of_threads(context):
     if feature == 21:
         heaps += [("-XX:+UseZGC", "-XX:+ZGenerational")]
     for heap in heaps:
-        options = ("-Xmn4m", "-Xms64m", "-Xmx64m", *heap) if "-XX:+UseZGC" not in heap else ("-Xmx128m", *heap)
-        named = named_threads(context, options)
+        moves_beside = "-XX:+UseZGC" in heap
+        options = ("-Xmx128m", *heap) if moves_beside else ("-Xmn4m", "-Xms64m", "-Xmx64m", *heap)
+        named = named_threads(context, options, 0 if moves_beside else 1)
         assert len(named) == 5, (heap, list(named))
         renamed = next(name for name in named if name.startswith("renamed "))
         for name, thread in named.items():
             # A collector that moves objects beside the program: only what the kernel knows too is believed.
-            if name == renamed and "-XX:+UseZGC" in heap:
+            if name == renamed and moves_beside:
                 continue
             assert name.endswith(f"#{thread['java_id']}") or name.startswith("endless "), (heap, name, thread["java_id"])
             assert thread["java_id"] > 0
@@ -206,7 +217,7 @@ def java_names_of_threads(context):
                       "endless ü订ü订ü订ü订ü订ü订ü订ü订ü订"):  # fmt: skip
             assert any(name.startswith(start) for name in named), (heap, list(named))
         print(f"  {' '.join(heap)}: {renamed!r}")
-        assert int(renamed.split()[1]) >= 1 or "-XX:+UseZGC" in heap, (heap, renamed)
+        assert renamed_times(named) >= 1 or moves_beside, (heap, renamed)
 
 
 @check
@@ -419,7 +430,7 @@ def deep_stacks_are_marked(context):
 
 @check
 def flips_generations_when_small(context):
-    """A region of 512 KiB holds what a big one does, by flipping; nothing is lost in between."""
+    """A region of 512 KiB holds what a big one does, by flipping; a reader that is late costs single stacks, counted."""
     jvm = context.jvm("Known", "spread")
     session = Session(jvm, context.library, interval_ms=1, region_bytes=512 * 1024)
     session.run_until(300)
@@ -429,7 +440,8 @@ def flips_generations_when_small(context):
     depths = {sum(text == "Known.recurse" for _, text in stack) for _, stack in session.recording.samples}
     print(f"  {region.counters['flips']} flips, {len(depths)} depths, {region.counters['truncated']} stacks cut")
     assert region.ring_head == len(session.recording.samples)
-    assert region.counters["flips"] >= 2 and region.counters["stack_full"] == 0 and len(depths) > 50, region.counters
+    assert region.counters["flips"] >= 2 and len(depths) > 50, region.counters
+    assert region.counters["stack_full"] * 10 <= region.counters["entered"], region.counters
     session.close()
 
 
