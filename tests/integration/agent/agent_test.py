@@ -163,21 +163,13 @@ def sampled_by_name(session, region):
     return {thread["name"]: thread for thread in found if " #" in thread["name"] or thread["name"][:7] == "endless"}
 
 
-def renamed_times(named):
-    """How often the one that is renamed all the time had been, when its name was read last."""
-    return max((int(name.split()[1]) for name in named if name.startswith("renamed ")), default=0)
-
-
-def named_threads(context, options, renames):
-    """Until each of the five was sampled and named: a crowded machine may let one wait for seconds."""
+def named_threads(context, options, renamed):
+    """Until each of the five was sampled and named, one by its later name: a crowded machine may let one wait for seconds."""
     jvm = context.jvm("Named", options=options)
     session = Session(jvm, context.library, interval_ms=5)
-
-    def incomplete():
-        named = sampled_by_name(session, session.region())
-        return len(named) < 5 or renamed_times(named) < renames
-
-    session.run_while(incomplete)
+    session.run_while(
+        lambda: len(named := sampled_by_name(session, session.region())) < 5 or (renamed and "renamed 0" in str(named))
+    )
     region = session.stop()
     balanced(region)
     named = sampled_by_name(session, region)
@@ -204,7 +196,7 @@ def java_names_of_threads(context):
     for heap in heaps:
         moves_beside = "-XX:+UseZGC" in heap
         options = ("-Xmx128m", *heap) if moves_beside else ("-Xmn4m", "-Xms64m", "-Xmx64m", *heap)
-        named = named_threads(context, options, 0 if moves_beside else 1)
+        named = named_threads(context, options, renamed=not moves_beside)
         assert len(named) == 5, (heap, list(named))
         renamed = next(name for name in named if name.startswith("renamed "))
         for name, thread in named.items():
@@ -217,7 +209,7 @@ def java_names_of_threads(context):
                       "endless ü订ü订ü订ü订ü订ü订ü订ü订ü订"):  # fmt: skip
             assert any(name.startswith(start) for name in named), (heap, list(named))
         print(f"  {' '.join(heap)}: {renamed!r}")
-        assert renamed_times(named) >= 1 or moves_beside, (heap, renamed)
+        assert int(renamed.split()[1]) >= 1 or moves_beside, (heap, renamed)
 
 
 @check
