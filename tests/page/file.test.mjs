@@ -18,7 +18,9 @@ test('the list of names that must not be shortened is complete', async () => {
   const page = await (await browser()).newPage();
   const found = await findReserved(page);
   await page.close();
-  assert.deepEqual(listed(), found, 'run: tests/page/run --reserved');
+  // The list may hold more: names that only a newer browser has.
+  const known = new Set(listed());
+  assert.deepEqual(found.filter((name) => !known.has(name)), [], 'run: tests/page/run --reserved');
   assert.ok(readFileSync(LIST, 'utf8').includes('# For words ' + digest()), 'run: tests/page/run --reserved');
 });
 
