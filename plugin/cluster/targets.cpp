@@ -75,21 +75,30 @@ Result<TargetName> parse_target_name(std::string_view text) {
                             "-l SELECTOR");
 }
 
+Result<std::vector<kube::Pod>> pods_of(kube::KubeClient& client, const std::string& target,
+                                       const std::string& selector) {
+  const std::string& space = client.access().namespace_name;
+  if (target.empty()) {
+    return client.list_pods(space, selector);
+  }
+  JPROF_TRY_ASSIGN(const TargetName name, parse_target_name(target));
+  if (name.is_pod()) {
+    JPROF_TRY_ASSIGN(kube::Pod pod, client.get_pod(space, name.name));
+    return std::vector<kube::Pod>{std::move(pod)};
+  }
+  JPROF_TRY_ASSIGN(const std::string own, client.selector_of(space, name.kind, name.name));
+  return client.list_pods(space, own);
+}
+
 Result<Targets> find_targets(kube::KubeClient& client, const TargetChoice& choice) {
   const std::string& space = client.access().namespace_name;
-  std::string selector = choice.selector;
-  std::string shown = "-l " + base::printable(choice.selector);
-  if (!choice.target.empty()) {
-    JPROF_TRY_ASSIGN(const TargetName name, parse_target_name(choice.target));
-    if (name.kind == "pods") {
-      JPROF_TRY_ASSIGN(kube::Pod pod, client.get_pod(space, name.name));
-      JPROF_TRY(kube::check_pod(pod));
-      return Targets{{std::move(pod)}, 1};
-    }
-    JPROF_TRY_ASSIGN(selector, client.selector_of(space, name.kind, name.name));
-    shown = base::printable(choice.target);
+  JPROF_TRY_ASSIGN(std::vector<kube::Pod> pods, pods_of(client, choice.target, choice.selector));
+  if (!choice.target.empty() && parse_target_name(choice.target)->is_pod()) {
+    JPROF_TRY(kube::check_pod(pods.front()));
+    return Targets{std::move(pods), 1};
   }
-  JPROF_TRY_ASSIGN(std::vector<kube::Pod> pods, client.list_pods(space, selector));
+  const std::string shown = choice.target.empty() ? "-l " + base::printable(choice.selector)
+                                                  : base::printable(choice.target);
   const std::size_t all = pods.size();
   std::erase_if(pods, [](const kube::Pod& pod) { return !can_be_profiled(pod); });
   if (pods.empty()) {

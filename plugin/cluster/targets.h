@@ -15,8 +15,10 @@ namespace jprof::plugin {
 
 // What a command line names: POD, TYPE/NAME, or nothing but a selector.
 struct TargetName {
-  std::string kind; // "pod", "deployments", ...: the resource in the API
+  std::string kind; // "pods", "deployments", ...: the resource in the API
   std::string name;
+
+  bool is_pod() const { return kind == "pods"; }
 };
 
 // "x" and "pod/x" are a pod; deploy/x, sts/x, ds/x, rs/x and job/x a workload, in kubectl's
@@ -34,6 +36,10 @@ struct Targets {
   std::vector<kube::Pod> pods; // at most max_pods
   std::size_t matching = 0;    // running pods that matched
 };
+
+// Every pod that a target (see above) or, where it is empty, a selector means, in whatever state.
+base::Result<std::vector<kube::Pod>> pods_of(kube::KubeClient& client, const std::string& target,
+                                             const std::string& selector);
 
 // Pods to profile. Of several those that are running and not about to end, in an order that
 // depends on the seed alone. kTargetNotFound where there is none.

@@ -3,6 +3,7 @@
 #include "lib/base/encoding.h"
 #include "lib/kube/kube_config.h"
 #include "plugin/cluster/cluster_options.h"
+#include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
 
 #include <cstdio>
@@ -22,10 +23,6 @@ using Words = std::vector<std::string>;
 constexpr unsigned kMostSeconds = 2; // a shell waits; no candidates are better than late ones
 constexpr const char* kFiles = ":0"; // the shell's own completion
 constexpr const char* kNoFiles = ":4";
-
-bool begins_with(const std::string& text, const std::string& start) {
-  return text.compare(0, start.size(), start) == 0;
-}
 
 // What was typed so far, as far as candidates depend on it.
 struct Line {
@@ -68,7 +65,7 @@ Line read_line(const CLI::App& root, const Words& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
     const CLI::App* command = find_command(root, line.command.empty() ? "record" : line.command);
-    if (begins_with(word, "-")) {
+    if (word.starts_with("-")) {
       const std::size_t equals = word.find('=');
       if (equals != std::string::npos) {
         note_option(line, word.substr(0, equals), word.substr(equals + 1));
@@ -97,7 +94,7 @@ Words flags_of(const CLI::App& command) {
   return out;
 }
 
-Words pods_of(kube::KubeClient& client) {
+Words pod_names(kube::KubeClient& client) {
   Words out;
   const auto pods = client.list_pods(client.access().namespace_name, "");
   if (pods) {
@@ -110,8 +107,11 @@ Words pods_of(kube::KubeClient& client) {
 
 Words containers_of(kube::KubeClient& client, const std::string& target) {
   Words out;
-  const std::string name = begins_with(target, "pod/") ? target.substr(4) : target;
-  const auto pod = client.get_pod(client.access().namespace_name, name);
+  const auto name = parse_target_name(target);
+  if (!name || !name->is_pod()) {
+    return out;
+  }
+  const auto pod = client.get_pod(client.access().namespace_name, name->name);
   if (pod) {
     for (const kube::Container& container : pod->containers) {
       if (container.kind == kube::Container::Kind::kApp && !kube::is_jprof(container)) {
@@ -163,11 +163,11 @@ Answer values_of(const Line& line) {
 Answer complete(const CLI::App& root, const Words& words) {
   const Line line = read_line(root, words);
   const CLI::App* command = find_command(root, line.command.empty() ? "record" : line.command);
-  if (command != nullptr && begins_with(line.previous, "-") &&
+  if (command != nullptr && line.previous.starts_with("-") &&
       takes_value(*command, line.previous)) {
     return values_of(line);
   }
-  if (command != nullptr && begins_with(line.last, "-")) {
+  if (command != nullptr && line.last.starts_with("-")) {
     return {flags_of(*command)};
   }
   Answer out;
@@ -179,7 +179,7 @@ Answer complete(const CLI::App& root, const Words& words) {
   if (line.target.empty()) {
     const auto client = connect(line.access);
     if (client) {
-      const Words pods = pods_of(**client);
+      const Words pods = pod_names(**client);
       out.candidates.insert(out.candidates.end(), pods.begin(), pods.end());
     }
   }
@@ -193,7 +193,7 @@ int print_candidates(cli::Program& program, const std::vector<std::string>& word
   const Answer answer = complete(program.root(), words);
   const std::string start = words.empty() ? std::string() : words.back();
   for (const std::string& one : answer.candidates) {
-    if (begins_with(one, start)) {
+    if (one.starts_with(start)) {
       std::printf("%s\n", base::printable(one, 256).c_str());
     }
   }

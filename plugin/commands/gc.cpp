@@ -41,20 +41,6 @@ base::Status tell_to_end(kube::KubeClient& client, const kube::Pod& pod,
   return {};
 }
 
-Result<std::vector<kube::Pod>> pods_of(kube::KubeClient& client, const GcOptions& options) {
-  if (options.target.empty()) {
-    return client.list_pods(client.access().namespace_name, options.selector);
-  }
-  JPROF_TRY_ASSIGN(const TargetName name, parse_target_name(options.target));
-  if (name.kind == "pods") {
-    JPROF_TRY_ASSIGN(kube::Pod pod, client.get_pod(client.access().namespace_name, name.name));
-    return std::vector<kube::Pod>{std::move(pod)};
-  }
-  JPROF_TRY_ASSIGN(const std::string selector,
-                   client.selector_of(client.access().namespace_name, name.kind, name.name));
-  return client.list_pods(client.access().namespace_name, selector);
-}
-
 std::vector<Remnant> sweep(kube::KubeClient& client, const std::vector<kube::Pod>& pods,
                            const Interrupt& interrupt) {
   std::vector<Remnant> out;
@@ -106,7 +92,8 @@ int print(const std::vector<Remnant>& remnants, bool json) {
 
 Result<int> gc(const GcOptions& options, bool json) {
   JPROF_TRY_ASSIGN(const std::unique_ptr<kube::KubeClient> client, connect(options.access));
-  JPROF_TRY_ASSIGN(const std::vector<kube::Pod> pods, pods_of(*client, options));
+  JPROF_TRY_ASSIGN(const std::vector<kube::Pod> pods,
+                   pods_of(*client, options.target, options.selector));
   JPROF_TRY_ASSIGN(const std::unique_ptr<Interrupt> interrupt, Interrupt::create());
   return print(sweep(*client, pods, *interrupt), json);
 }

@@ -49,7 +49,7 @@ Result<std::string> newest_page() {
   for (fs::directory_iterator at(".", error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     std::error_code gone;
-    if (name.compare(0, 6, "jprof-") != 0 || at->path().extension() != ".html" ||
+    if (!name.starts_with("jprof-") || at->path().extension() != ".html" ||
         !at->is_regular_file(gone)) {
       continue;
     }
@@ -66,7 +66,7 @@ Result<std::string> newest_page() {
   return found;
 }
 
-// Its own session and no terminal: a browser outlives us and talks a lot.
+// Its own process group and no terminal: a browser outlives us and talks a lot.
 Result<pid_t> start(const std::string& program, const std::string& page) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
