@@ -4,13 +4,6 @@
 #
 # Something dies in the middle of a capture: the right exit code, what there is of the capture is kept, the pod goes on.
 
-# The same as pid_of of suites/pod.sh, for any pod.
-pid_in() { # POD CONTAINER
-  local id
-  id=$(k get pod "$1" -o jsonpath="{.status.initContainerStatuses[?(@.name==\"$2\")].containerID}{.status.containerStatuses[?(@.name==\"$2\")].containerID}")
-  inside ctr tasks ls | awk -v id="${id#containerd://}" '$1 == id {print $2}'
-}
-
 # The process of that name below another, as this machine numbers it.
 descendant() { # PID NAME
   local child children
@@ -77,16 +70,26 @@ disk_full() {
   inside umount "$work/laptop/full"
   [[ $code == 7 && -z $left ]] || { echo "exit code $code, left: $left"; return 1; }
 }
-app_restarts() { k get pod cut -o jsonpath='{.status.containerStatuses[?(@.name=="shop")].restartCount}'; }
+restarts() { # CONTAINER
+  k get pod cut -o jsonpath="{.status.initContainerStatuses[?(@.name==\"$1\")].restartCount}{.status.containerStatuses[?(@.name==\"$1\")].restartCount}"
+}
+# The container was killed and has started again. Until the kubelet has seen its death the pod is still said to be ready.
+has_come_back() { # CONTAINER
+  local end=$((SECONDS + 180))
+  until (($(restarts "$1") > 0)) && k wait --for=condition=Ready pod/cut --timeout=60s && jvm_runs_in cut; do
+    ((SECONDS < end)) || { k get pod cut -o yaml; return 1; }
+    sleep 0.5
+  done
+}
 
 check "a pod to cut runs" deploy cut --set cpu=200m
 check "the plugin is killed: the capture goes on, and is fetched" plugin_dies
 check "the laptop's disk is full: 7, nothing half there" disk_full
 check "the sidecar is killed: what there is comes, or 8 and where it is kept; the application does not notice" sidecar_dies
-check_output "really not" '^0$' app_restarts
-check "it comes back" k wait --for=jsonpath='{.status.initContainerStatuses[0].ready}'=true pod/cut --timeout=180s
+check_output "really not" '^0$' restarts shop
+check "it comes back" has_come_back jprof
 check "and profiles again" jprof cut -n shop --duration 1s -o again-cut.html
 check "the JVM is killed: 6, the page is kept" jvm_dies
-check "it comes back, too" k wait --for=condition=Ready pod/cut --timeout=180s
+check "it comes back, too" has_come_back shop
 check "the pod is deleted: 6, the page is kept" pod_is_deleted
 inside "$helm" uninstall -n shop cut >/dev/null 2>&1 || true

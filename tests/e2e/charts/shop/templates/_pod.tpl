@@ -1,6 +1,6 @@
 {{- define "shop.podSpec" -}}
 {{- include "jprof-sidecar.podSpec" . }}
-terminationGracePeriodSeconds: 2
+terminationGracePeriodSeconds: 10
 securityContext:
   runAsNonRoot: true
   runAsUser: {{ .Values.user }}
