@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -53,6 +54,9 @@ class Process {
   base::Result<base::UniqueFd> open_file(const std::string& name) const;
   // Names in a directory of /proc/PID ("task"), at most `limit`.
   base::Result<std::vector<std::string>> list(const std::string& name, std::size_t limit) const;
+  // The same one by one, until `visit` returns false; reads little more of it than that takes.
+  base::Status visit(const std::string& name,
+                     const std::function<bool(const std::string&)>& visit) const;
   // The uid that owns the files of /proc/PID: the effective one of a dumpable process, else 0.
   base::Result<uid_t> owner() const;
   // To this process and no other; kTargetGone once it has ended. Below kernel 5.1, or where a

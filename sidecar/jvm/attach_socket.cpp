@@ -232,14 +232,17 @@ bool has_started(const TargetRoot& root, const Target& target) {
     return true;
   }
   const auto status = target.process.status();
-  const auto threads = target.process.list("task", kMostThreads);
-  if (!status || !status->catches(SIGQUIT) || !threads) {
+  if (!status || !status->catches(SIGQUIT)) {
     return false;
   }
-  return std::any_of(threads->begin(), threads->end(), [&target](const std::string& thread) {
+  bool found = false; // among the first, in the order in which they were made
+  std::size_t seen = 0;
+  const base::Status visited = target.process.visit("task", [&](const std::string& thread) {
     const auto name = target.process.read("task/" + thread + "/comm", 64);
-    return name && *name == kLaterThread;
+    found = name && *name == kLaterThread;
+    return !found && ++seen < kMostThreads;
   });
+  return visited && found;
 }
 
 // Waits for a JVM that may be starting: its process is young, or was something else before it

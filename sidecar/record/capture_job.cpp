@@ -17,12 +17,14 @@
 #include "sidecar/record/memory_budget.h"
 #include "sidecar/record/recorder.h"
 #include "sidecar/record/recording_file.h"
+#include "sidecar/record/region.h"
 #include "sidecar/symbols/symbolizer.h"
 
 #include <climits>
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <new>
 #include <optional>
 #include <unistd.h>
@@ -78,6 +80,25 @@ std::string main_class_of(const jvm::Target& target) {
   return main.empty() ? "java" : base::printable(main);
 }
 
+// What a recording needs and no JVM has a part in.
+struct Stock {
+  MemoryBudget budget;
+  base::UniqueFd region;
+  RecordingFile file;
+};
+
+base::Result<Stock> prepare(const std::string& path) {
+  const MemoryBudget budget = memory_budget(available_memory());
+  JPROF_TRY_ASSIGN(base::UniqueFd region, make_region(budget.region_bytes));
+  JPROF_TRY_ASSIGN(RecordingFile file, RecordingFile::create(path));
+  return Stock{budget, std::move(region), std::move(file)};
+}
+
+struct Opened {
+  container::TargetRoot root;
+  inject::AgentLink link;
+};
+
 // Steps of one capture; each fills in what it knows.
 class Capture {
  public:
@@ -91,14 +112,25 @@ class Capture {
     JPROF_TRY_ASSIGN(jvm::Target target, jvm::find_one_jvm(request_.pid));
     JPROF_TRY(stop_if_asked());
     report(CapturePhase::kAttaching);
-    JPROF_TRY_ASSIGN(container::TargetRoot root,
-                     container::open_root(target.process, base::Deadline::after(kRootTimeout)));
-    JPROF_TRY_ASSIGN(inject::AgentLink link, connect(target, agent_file));
-    JPROF_TRY(stop_if_asked());
+    // While the JVM is busy with us: takes as long as the JVM does. Where no thread can be made,
+    // get() does it.
+    std::future<base::Result<Stock>> stocking =
+        std::async([this] { return prepare(request_.directory + '/' + kRecordingFile); });
+    base::Result<Opened> opened = open(target, agent_file);
+    base::Result<Stock> stock = stocking.get();
+    if (!opened) {
+      if (stock) {
+        stock->file.remove();
+      }
+      return base::fail(std::move(opened).error());
+    }
+    if (!stock) {
+      return base::fail(std::move(stock).error());
+    }
+    auto& [root, link] = *opened;
+    RecordingFile& file = stock->file;
     describe(target, link);
-    JPROF_TRY_ASSIGN(RecordingFile file,
-                     RecordingFile::create(request_.directory + '/' + kRecordingFile));
-    base::Result<RecorderResult> result = record_into(file, link, root);
+    base::Result<RecorderResult> result = record_into(*stock, link, root);
     link.socket.reset(); // the agent is free for the next session, before we render
     base::Status kept = result ? judge(*result) : base::fail(result.error());
     if (!kept) {
@@ -131,6 +163,14 @@ class Capture {
     return {};
   }
 
+  base::Result<Opened> open(const jvm::Target& target, const std::string& agent_file) const {
+    JPROF_TRY_ASSIGN(container::TargetRoot root,
+                     container::open_root(target.process, base::Deadline::after(kRootTimeout)));
+    JPROF_TRY_ASSIGN(inject::AgentLink link, connect(target, agent_file));
+    JPROF_TRY(stop_if_asked());
+    return Opened{std::move(root), std::move(link)};
+  }
+
   base::Result<inject::AgentLink> connect(const jvm::Target& target,
                                           const std::string& agent_file) const {
     inject::AgentOptions options;
@@ -160,14 +200,15 @@ class Capture {
     info_.facts.emplace_back("agent", outcome_.agent_version);
   }
 
-  base::Result<RecorderResult> record_into(RecordingFile& file, const inject::AgentLink& link,
+  base::Result<RecorderResult> record_into(Stock& stock, const inject::AgentLink& link,
                                            const container::TargetRoot& root) {
     symbols::Symbolizer symbolizer(
         [&root](const std::string& path) { return root.open_regular(path); });
     RecorderInput input;
     input.socket = link.socket.get();
+    input.region = stock.region.get();
     input.info = info_;
-    input.sink = [&file](std::string_view bytes) { return file.append(bytes); };
+    input.sink = [&stock](std::string_view bytes) { return stock.file.append(bytes); };
     input.native.namer = [&symbolizer](std::uint64_t address, std::uint64_t when_ns) {
       symbols::AddressName name = symbolizer.name(address, when_ns);
       return NativeName{std::move(name.function), std::move(name.module),
@@ -184,9 +225,8 @@ class Capture {
     options.max_depth = request_.max_depth;
     options.max_overhead_permille = request_.max_overhead_permille;
     options.walker = walker_of(request_.walker).value();
-    const MemoryBudget budget = memory_budget(available_memory());
-    options.region_bytes = budget.region_bytes;
-    options.limits.dictionary_bytes = static_cast<std::size_t>(budget.dictionary_bytes);
+    options.region_bytes = stock.budget.region_bytes;
+    options.limits.dictionary_bytes = static_cast<std::size_t>(stock.budget.dictionary_bytes);
     base::Result<RecorderResult> result = record(input, options);
     outcome_.notes.insert(outcome_.notes.end(), symbolizer.notes().begin(),
                           symbolizer.notes().end());

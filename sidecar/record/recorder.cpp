@@ -457,11 +457,14 @@ std::string_view walker_name(std::uint32_t walker) {
 
 base::Result<RecorderResult> record(const RecorderInput& input, const RecorderOptions& options) {
   JPROF_TRY_ASSIGN(const auto session, new_session_id());
-  JPROF_TRY_ASSIGN(const base::UniqueFd region, make_region(options.region_bytes));
+  base::UniqueFd own;
+  if (input.region < 0) {
+    JPROF_TRY_ASSIGN(own, make_region(options.region_bytes));
+  }
+  const int region = own ? own.get() : input.region;
   JPROF_TRY_ASSIGN(const wire::StartedMessage started,
-                   start_agent(input, options, region.get(), session));
-  JPROF_TRY_ASSIGN(RegionReader reader,
-                   RegionReader::open(region.get(), options.region_bytes, session));
+                   start_agent(input, options, region, session));
+  JPROF_TRY_ASSIGN(RegionReader reader, RegionReader::open(region, options.region_bytes, session));
   return Session(input, options, reader, started).run();
 }
 

@@ -52,6 +52,7 @@ struct NativeSource {
 // for its start message; it stays the caller's, and closing it afterwards frees the agent.
 struct RecorderInput {
   int socket = -1;
+  int region = -1;           // of make_region(options.region_bytes), unused; -1: record makes it
   profile::ProfileInfo info; // title, facts: the rest is filled in
   profile::ByteSink sink;    // where profile.jprof goes
   NativeSource native;

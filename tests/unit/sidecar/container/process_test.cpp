@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fcntl.h>
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace jprof::container {
 namespace {
@@ -52,6 +55,23 @@ TEST(Process, ThatEndedIsGoneEvenWhereItsNumberLives) {
   EXPECT_FALSE(process->running());
   EXPECT_EQ(process->read("status", 100).error().code, ErrorCode::kTargetGone);
   EXPECT_EQ(process->send_signal(0).error().code, ErrorCode::kTargetGone);
+}
+
+TEST(Process, ShowsTheNamesOfADirectoryUntilTheVisitorHasSeenEnough) {
+  const auto proc = ProcRoot::open();
+  const auto self = Process::open(*proc, ::getpid());
+  ASSERT_TRUE(self);
+  std::vector<base::UniqueFd> many; // more than one call of the kernel's tells
+  for (int i = 0; i < 100; ++i) {
+    many.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+  std::size_t seen = 0;
+  EXPECT_TRUE(self->visit("fd", [&seen](const std::string&) { return ++seen < 70; }));
+
+  EXPECT_EQ(seen, 70U);
+  EXPECT_GE(self->list("fd", 10'000)->size(), 100U);
+  EXPECT_EQ(self->list("fd", 3)->size(), 3U);
+  EXPECT_FALSE(self->visit("no-such-directory", [](const std::string&) { return true; }));
 }
 
 TEST(Process, GetsTheSignal) {

@@ -8,13 +8,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <fcntl.h>
 #include <functional>
 #include <random>
 #include <string>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace jprof::record {
@@ -39,6 +42,22 @@ TEST(Region, IsAllocatedAndItsSizeIsSealed) {
   ASSERT_EQ(::fstat(fd.get(), &info), 0);
   EXPECT_EQ(info.st_size, 1 << 20);
   EXPECT_GE(info.st_blocks * 512, 1 << 20); // the pages are there, at our expense
+}
+
+// mincore(2) tells which pages a fault would find up to date: allocated ones alone are not.
+TEST(Region, HasPagesThatTheJvmNeedNotClear) {
+  constexpr std::size_t kBytes = (1U << 20) + 5; // rounded up
+  const base::UniqueFd fd = make_region(kBytes).value();
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t pages = (kBytes + page - 1) / page;
+  void* memory = ::mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::vector<unsigned char> resident(pages);
+
+  EXPECT_EQ(::mincore(memory, pages * page, resident.data()), 0);
+
+  ::munmap(memory, pages * page);
+  EXPECT_TRUE(std::ranges::all_of(resident, [](unsigned char flags) { return (flags & 1) != 0; }));
 }
 
 // A sane region that `damage` then changes, and what open() says.
