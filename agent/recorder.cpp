@@ -34,6 +34,7 @@ constexpr std::uint64_t kModulesEveryNs = 250'000'000;
 constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
 constexpr std::uint64_t kMinIntervalNs = 50'000;
 constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
+constexpr std::uint64_t kPageBytes = 4096;
 
 // Only one session records at a time (session.cpp), so its parts need not be allocated. They are
 // not touched once the handlers are gone.
@@ -80,6 +81,16 @@ const char* owner_of(std::uint64_t handler) {
       &search);
   return os::starts_with(search.name, "libjvm.so") ? "the JVM (JFR's CPU-time sampler)"
                                                    : search.name;
+}
+
+// Makes the page table entries that handlers would else make one by one. Not by MAP_POPULATE, which
+// keeps the address space locked until all are made, while a JVM's threads wait to change it: a
+// read takes no longer, and that lock for one fault at most.
+void touch(const void* memory, std::uint64_t bytes) {
+  const auto* at = static_cast<const volatile std::uint8_t*>(memory);
+  for (std::uint64_t offset = 0; offset < bytes; offset += kPageBytes) {
+    static_cast<void>(at[offset]);
+  }
 }
 
 char* append(char* to, const char* end, const char* text) {
@@ -148,7 +159,7 @@ Failure Recorder::map_region(int fd) {
     return {AgentStatus::kMapFailed, result < 0 ? result : 0, "the region is not sealed"};
   }
   result = arch::system_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_POPULATE, fd, 0);
+                             MAP_SHARED, fd, 0); // its pages: run()
   if (result < 0 && result > -4096) {
     return {AgentStatus::kMapFailed, result, "mmap of the region"};
   }
@@ -241,11 +252,12 @@ Failure Recorder::arm_threads() {
   set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
   g_threads.begin(&g_sampler, g_tables, signal(), start_.interval_ns);
   set(Counter::kIntervalNanosNow, start_.interval_ns);
-  g_threads.scan();
+  g_threads.arm_first();
   if (g_threads.armed() == 0) {
     return {AgentStatus::kNoTimers, g_threads.last_error(),
             "not one timer could be made (RLIMIT_SIGPENDING?)"};
   }
+  g_threads.name_first(); // before the sidecar looks: it would write them without names first
   const std::uint64_t start_nanos = g_threads.first_armed_ns() - received_ns_;
   set(Counter::kStartNanos, start_nanos);
   auto started = make_message<wire::StartedMessage>(wire::ControlType::kStarted);
@@ -269,6 +281,7 @@ StopReason Recorder::run() {
   std::uint64_t next_slow = 0;
   std::uint64_t next_modules = 0;
   StopReason reason = StopReason::kNone;
+  touch(region_, start_.region_bytes); // need not precede the first sample
   set(Counter::kDeliveryNanos, engines::measure_delivery(g_sampler, signal()));
   limit_ = OverheadLimit(start_.max_overhead_permille);
   for (;;) {

@@ -42,6 +42,13 @@ long make_timer_for(std::int32_t tid, clockid_t clock, int signal, void* value,
                            os::as_argument(timer));
 }
 
+// At a time of the timer's own clock.
+long start_timer_at(std::int32_t timer, std::uint64_t first_at_ns, std::uint64_t interval_ns) {
+  const itimerspec period{.it_interval = to_timespec(interval_ns),
+                          .it_value = to_timespec(first_at_ns)};
+  return arch::system_call(SYS_timer_settime, timer, TIMER_ABSTIME, os::as_argument(&period), 0);
+}
+
 } // namespace
 
 std::uint64_t thread_cpu_ns(std::int32_t tid) {
@@ -80,10 +87,14 @@ long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t inter
   if (result != 0) {
     return result;
   }
+  const std::uint64_t first_at = thread_cpu_ns(entry.tid) + first_ns;
   sampling::store_relaxed(entry.timer, timer);
   sampling::store_relaxed(entry.interval_ns, interval_ns);
+  // As if there had been a signal one interval before the first; below 0 it wraps, and back.
+  sampling::store_relaxed(entry.accounted_ns, first_at - interval_ns);
+  sampling::store_relaxed(entry.carried_ns, std::uint64_t{0});
   sampling::store_release(entry.armed, std::uint32_t{1});
-  result = start_timer(timer, first_ns, interval_ns);
+  result = start_timer_at(timer, first_at, interval_ns);
   if (result != 0) {
     disarm_cpu_timer(entry);
   }
@@ -91,8 +102,21 @@ long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t inter
 }
 
 void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns) {
-  if (start_timer(entry.timer, interval_ns, interval_ns) == 0) {
-    sampling::store_relaxed(entry.interval_ns, interval_ns);
+  const std::uint64_t cpu = thread_cpu_ns(entry.tid);
+  const std::uint64_t accounted = sampling::load_relaxed(entry.accounted_ns);
+  const std::uint64_t before = sampling::load_relaxed(entry.interval_ns);
+  std::uint64_t next = accounted + interval_ns;
+  std::uint64_t carried = 0;
+  if (static_cast<std::int64_t>(cpu - next) >= 0) {
+    // A time in the past would signal at once, also a thread that sleeps in a system call.
+    carried = cpu + 1 - next;
+    next = cpu + 1;
+  }
+  sampling::store_relaxed(entry.interval_ns, interval_ns);
+  sampling::store_relaxed(entry.carried_ns, carried);
+  if (start_timer_at(entry.timer, next, interval_ns) != 0) {
+    sampling::store_relaxed(entry.carried_ns, std::uint64_t{0});
+    sampling::store_relaxed(entry.interval_ns, before);
   }
 }
 

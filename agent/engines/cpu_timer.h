@@ -27,8 +27,10 @@ long start_timer(std::int32_t timer, std::uint64_t first_ns, std::uint64_t inter
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
                    std::uint64_t first_ns);
 
-// Gives the running timer of `entry` another interval. A signal that is queued already gets the new
-// weight.
+// Gives the running timer of `entry` another interval. Its CPU time since the last signal, or the
+// expiries that the kernel has not looked at yet, are not lost: the next signal comes when one new
+// interval is full, and where it would be full already it carries the rest. Only a signal that is
+// queued in this very moment may get the new weight.
 void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns);
 
 // Deletes the timer. A signal that it has queued already is refused by the handler as stale.

@@ -88,6 +88,20 @@ void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables,
   timer_budget_ = os::queued_signals(&queued, &limit) && limit > queued ? (limit - queued) / 2 : 0;
 }
 
+void ThreadTable::arm_first() {
+  names_later_ = true;
+  scan();
+  names_later_ = false;
+}
+
+void ThreadTable::name_first() {
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    if (sampler_->threads[slot].tid != 0) {
+      name_by_kernel(slot);
+    }
+  }
+}
+
 void ThreadTable::scan_if_due(std::uint64_t now) {
   if (now >= next_scan_ns_) {
     scan();
@@ -144,10 +158,20 @@ void ThreadTable::see(std::int32_t tid) {
     record.seq = sequence;
     record.incarnation = incarnation;
     record.tid = static_cast<std::uint32_t>(tid);
-    record.name_bytes =
-        static_cast<std::uint16_t>(os::thread_name(tid, record.name, sizeof record.name));
   });
+  if (!names_later_) {
+    name_by_kernel(slot);
+  }
   arm(slot);
+}
+
+void ThreadTable::name_by_kernel(std::uint32_t slot) {
+  char name[16];
+  const std::size_t bytes = os::thread_name(sampler_->threads[slot].tid, name, sizeof name);
+  change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
+    record.name_bytes = static_cast<std::uint16_t>(bytes);
+    os::copy_bytes(record.name, name, bytes);
+  });
 }
 
 void ThreadTable::arm(std::uint32_t slot) {
@@ -170,7 +194,6 @@ void ThreadTable::arm(std::uint32_t slot) {
       sampling::count(*sampler_, Counter::kTimerLimit);
     }
   }
-  entry.cpu_ns = cpu;
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
     record.cpu_at_arm_ns = cpu;
     record.cpu_at_disarm_ns = cpu;
@@ -201,7 +224,6 @@ void ThreadTable::retire(std::uint32_t slot) {
   }
   entry.tid = 0;
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-    record.cpu_at_disarm_ns = entry.cpu_ns;
     record.disarmed_ns = now_ns();
     record.flags = static_cast<std::uint16_t>(record.flags & ~flag(ThreadFlag::kArmed));
   });
@@ -214,10 +236,9 @@ void ThreadTable::update() {
       continue;
     }
     const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-    if (cpu == 0 || cpu == entry.cpu_ns) {
+    if (cpu == 0 || cpu == tables_.thread_slots[slot].cpu_at_disarm_ns) {
       continue;
     }
-    entry.cpu_ns = cpu;
     const bool blocks = looks_blocked(slot, cpu) && os::blocks_signal(entry.tid, signal_);
     change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
       record.cpu_at_disarm_ns = cpu;
@@ -322,9 +343,12 @@ void ThreadTable::disarm_all() {
     ThreadEntry& entry = sampler_->threads[slot];
     if (entry.armed != 0) {
       const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-      entry.cpu_ns = cpu != 0 ? cpu : entry.cpu_ns;
       engines::disarm_cpu_timer(entry);
       --armed_;
+      if (cpu != 0) {
+        change(tables_.thread_slots[slot],
+               [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
+      }
     }
   }
   const std::uint64_t now = now_ns();
@@ -333,7 +357,6 @@ void ThreadTable::disarm_all() {
     auto& record = tables_.thread_slots[slot];
     if (entry.tid != 0) {
       change(record, [&](wire::ThreadSlot& changed) {
-        changed.cpu_at_disarm_ns = entry.cpu_ns;
         changed.disarmed_ns = now;
         changed.flags = static_cast<std::uint16_t>(changed.flags & ~flag(ThreadFlag::kArmed));
         if (sampling::load_relaxed(entry.java_thread) != 0) {

@@ -23,6 +23,10 @@ class ThreadTable {
   void begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal,
              std::uint64_t interval_ns);
 
+  // The first scan leaves names to name_first: to read them takes longer than to arm the threads.
+  void arm_first();
+  // The kernel's names of the threads that arm_first has found.
+  void name_first();
   // Arms new threads and retires ended ones, unless the last scan was so long ago that another one
   // would cost more than about a thousandth of a CPU.
   void scan_if_due(std::uint64_t now_ns);
@@ -51,6 +55,7 @@ class ThreadTable {
   void arm(std::uint32_t slot);
   void retire(std::uint32_t slot);
   void name(std::uint32_t slot);
+  void name_by_kernel(std::uint32_t slot);
   bool looks_blocked(std::uint32_t slot, std::uint64_t cpu) const;
   bool find_slot(std::int32_t tid, std::uint32_t* index_slot) const;
   bool take_slot(std::uint32_t* slot);
@@ -60,6 +65,7 @@ class ThreadTable {
 
   sampling::Sampler* sampler_ = nullptr;
   jvm::ThreadObjects objects_;
+  bool names_later_ = false;
   bool objects_opened_ = false;
   bool objects_known_ = false;
   PrivateTables tables_;

@@ -153,7 +153,7 @@ void commit(Sampler& sampler, std::uint64_t number, const wire::SampleSlot& samp
 
 void record(Sampler& sampler, ThreadEntry& entry, std::uint64_t overruns, const void* ucontext,
             std::uint64_t now) {
-  const std::uint64_t weight = (1 + overruns) * load_relaxed(entry.interval_ns);
+  const std::uint64_t weight = take_weight(entry, overruns);
   const std::uint64_t number = reserve_slot(sampler);
   if (number == ~std::uint64_t{0}) {
     count(sampler, Counter::kLostWeight, weight);
@@ -201,6 +201,15 @@ std::uint64_t& counter(Sampler& sampler, Counter which) {
 
 void count(Sampler& sampler, Counter which, std::uint64_t amount) {
   add(counter(sampler, which), amount);
+}
+
+std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns) {
+  std::uint64_t weight = (1 + overruns) * load_relaxed(entry.interval_ns);
+  if (load_relaxed(entry.carried_ns) != 0) {
+    weight += shared(entry.carried_ns).exchange(0, std::memory_order_relaxed);
+  }
+  add(entry.accounted_ns, weight);
+  return weight;
 }
 
 bool owns_signal(const Sampler& sampler, const siginfo_t& info) {

@@ -30,10 +30,13 @@ struct alignas(64) ThreadEntry {
   std::uint32_t busy = 0;        // atomic: a handler runs on this thread
   std::uint64_t java_thread = 0; // atomic: the JavaThread that it was last seen with
   std::uint64_t named_after = 0; // the one that it has its name from
-  std::uint64_t cpu_ns = 0;      // last read of its CPU clock
   std::uint64_t interval_ns = 0; // atomic: of its timer
-  std::uint32_t seen = 0;        // the scan that saw this thread last
-  std::uint32_t name_tries = 0;  // since java_thread was seen first
+  // Atomic: how far its samples account for its CPU clock, and what the next one stands for besides
+  // its intervals (engines/cpu_timer.h).
+  std::uint64_t accounted_ns = 0;
+  std::uint64_t carried_ns = 0;
+  std::uint32_t seen = 0;       // the scan that saw this thread last
+  std::uint32_t name_tries = 0; // since java_thread was seen first
 };
 static_assert(sizeof(ThreadEntry) == 64);
 
@@ -75,6 +78,10 @@ struct Sampler {
 };
 
 std::uint64_t monotonic_ns(const Sampler& sampler);
+
+// The CPU time that a signal of this thread's timer stands for: its interval, those that the timer
+// let pass, and what change_cpu_timer has carried over. Notes it as accounted for. On that thread.
+std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns);
 
 // Takes the sample that `info` announces, on the thread that it interrupted. REQUIRES: the signal
 // is one of our timers' (owns_signal).

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/engines/cpu_timer.h"
+#include "agent/os/system.h"
+#include "agent/sampling/shared_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+
+namespace jprof::agent::engines {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kLongestTick = 10 * kMs; // CONFIG_HZ=100
+
+std::atomic<std::uint64_t> g_weight{0};
+
+void on_signal(int, siginfo_t* info, void*) {
+  auto& entry = *static_cast<sampling::ThreadEntry*>(info->si_value.sival_ptr);
+  const auto overruns = static_cast<std::uint64_t>(info->si_overrun > 0 ? info->si_overrun : 0);
+  g_weight += sampling::take_weight(entry, overruns);
+}
+
+std::uint64_t own_cpu() {
+  return os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void work_until(std::uint64_t cpu) {
+  while (own_cpu() < cpu) {
+  }
+}
+
+// The calling thread, sampled. Everything is measured in its CPU time: load does not matter.
+class CpuTimer : public testing::Test {
+ protected:
+  void SetUp() override {
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    ASSERT_EQ(sigaction(SIGPROF, &action, &before_), 0);
+    g_weight = 0;
+    entry_.tid = os::thread_id();
+  }
+  void TearDown() override {
+    disarm_cpu_timer(entry_);
+    std::signal(SIGPROF, SIG_IGN); // what is queued must not kill
+    sigaction(SIGPROF, &before_, nullptr);
+  }
+
+  sampling::ThreadEntry entry_;
+
+ private:
+  struct sigaction before_ {};
+};
+
+TEST_F(CpuTimer, WeightsAreTheThreadsCpuTime) {
+  const std::uint64_t begin = own_cpu();
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 4 * kMs, 2 * kMs), 0);
+  work_until(begin + 200 * kMs);
+  disarm_cpu_timer(entry_);
+  const auto spent = static_cast<double>(own_cpu() - begin);
+  EXPECT_NEAR(static_cast<double>(g_weight), spent, static_cast<double>(4 * kMs + kLongestTick));
+}
+
+// Changed more often than the timer comes: whatever a change forgets would be most of the time.
+TEST_F(CpuTimer, ChangesOfTheIntervalLoseNoTime) {
+  const std::uint64_t begin = own_cpu();
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 8 * kMs, 4 * kMs), 0);
+  for (std::uint64_t i = 1; i <= 60; ++i) {
+    work_until(begin + i * 5 * kMs);
+    change_cpu_timer(entry_, (i % 2 == 0 ? 8 : 16) * kMs);
+  }
+  work_until(own_cpu() + 40 * kMs);
+  disarm_cpu_timer(entry_);
+  const auto spent = static_cast<double>(own_cpu() - begin);
+  EXPECT_NEAR(static_cast<double>(g_weight), spent, static_cast<double>(16 * kMs + kLongestTick));
+}
+
+// Shorter than the tick: several intervals have passed before the kernel looks at the timer.
+TEST_F(CpuTimer, ExpiriesThatTheKernelHasNotLookedAtAreCarriedOver) {
+  const std::uint64_t begin = own_cpu();
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, kMs / 2, kMs / 4), 0);
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    work_until(begin + i * 3 * kMs);
+    change_cpu_timer(entry_, i % 2 == 0 ? kMs / 2 : kMs);
+  }
+  work_until(own_cpu() + 2 * kLongestTick);
+  disarm_cpu_timer(entry_);
+  const auto spent = static_cast<double>(own_cpu() - begin);
+  EXPECT_NEAR(static_cast<double>(g_weight), spent, static_cast<double>(kMs + 2 * kLongestTick));
+}
+
+} // namespace
+} // namespace jprof::agent::engines
