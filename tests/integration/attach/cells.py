@@ -103,6 +103,7 @@ class Table:
         self.agent = shutil.copy(agent, self.place + "/libjprof.so")
         self.probe = shutil.copy(probe, self.place + "/probe.so")
         self.classes = shutil.copytree(classes, self.place + "/classes")
+        subprocess.run(["chmod", "-R", "a+rX", self.agent, self.probe, self.classes], check=True)  # built under whatever umask
         os.mkdir(self.place + "/paused")
         os.chmod(self.place + "/paused", 0o777)
         self.java = subprocess.run([REPO + "/scripts/parts", "--where", "jdk-17"], capture_output=True, text=True)
