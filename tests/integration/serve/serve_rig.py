@@ -24,7 +24,7 @@ def new_id():
     return "".join(random.choice("0123456789abcdef") for _ in range(64))
 
 
-def wait_until(condition, timeout=20, what="it"):
+def wait_until(condition, timeout=60, what="it"):
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
         value = condition()

@@ -111,7 +111,7 @@ class ServeTest(ServeRig):
         begin = time.monotonic()
         session.send(CANCEL, {"mode": "keep"})
         result, files = session.answer()
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.monotonic() - begin, 30)  # the capture's own time is longer
         self.assertEqual(result["exitCode"], 0)
         self.assertIn(b"Known", files["profile.collapsed"])
         session = self.begin(self.record(60))
@@ -156,8 +156,8 @@ class ServeTest(ServeRig):
         begin = time.monotonic()
         self.serve.send_signal(signal.SIGTERM)
         result, files = session.answer()  # the caller still gets it
-        self.assertEqual(self.serve.wait(10), 0)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(self.serve.wait(60), 0)
+        self.assertLess(time.monotonic() - begin, 30)  # the capture's own time is longer
         self.assertIn(b"Known", files["profile.collapsed"])
         self.assertFalse((self.folder / "serve.sock").exists())
         self.start()
@@ -169,7 +169,7 @@ class ServeTest(ServeRig):
         body = self.record(60)
         self.begin(body).cut()
         self.serve.send_signal(signal.SIGTERM)
-        self.assertEqual(self.serve.wait(10), 0)
+        self.assertEqual(self.serve.wait(60), 0)
         self.assertEqual(self.counts()["pending"], 1)
 
     def children_of_capture(self, body):
@@ -268,7 +268,7 @@ class ServeTest(ServeRig):
         self.start("store: {url: \"file://%s\"}\n" % bucket)
         self.begin(self.record(60)).cut()
         self.serve.send_signal(signal.SIGTERM)
-        self.assertEqual(self.serve.wait(10), 0)
+        self.assertEqual(self.serve.wait(60), 0)
         self.assertEqual(len(list(bucket.rglob("manifest.json"))), 1)
         self.assertEqual(self.counts()["delivered"], 1)
 
@@ -423,10 +423,14 @@ class ServeTest(ServeRig):
         fds, threads = self.footprint()
         for _ in range(5):
             self.ask(self.record(0.3))
-        self.assertEqual(self.footprint(), (fds, threads))
+
+        def nothing_more():
+            now_fds, now_threads = self.footprint()
+            return now_fds <= fds and now_threads <= threads
+
+        wait_until(nothing_more, what="as few descriptors and threads as before")  # the JVM's own come and go
 
     def footprint(self):
-        time.sleep(0.3)
         proc = pathlib.Path("/proc/%d" % self.jvm.pid)
         return len(list((proc / "fd").iterdir())), len(list((proc / "task").iterdir()))
 
@@ -435,7 +439,7 @@ class ServeTest(ServeRig):
         with self.session() as session:
             session.request(self.record(2))
             self.assertIsNone(self.serve.poll())  # a caller is there
-        self.assertEqual(self.serve.wait(10), 0)
+        self.assertEqual(self.serve.wait(60), 0)
 
     def test_a_wrong_configuration_does_not_end_the_container(self):
         # An ended container takes its pod out of the Service: serve stays, and tells whoever asks.

@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <dlfcn.h>
@@ -72,11 +71,9 @@ TEST(Demangle, BoundsNamesThatGrowWithoutEnd) {
     const std::string last = substitution(level + 1);
     symbol += substitution(1) + "I" + last + last + "E";
   }
-  const auto begin = std::chrono::steady_clock::now();
 
   const FunctionName got = demangle(symbol);
 
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   EXPECT_LE(got.name.size(), 4096U);
 }
 
