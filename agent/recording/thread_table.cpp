@@ -13,7 +13,6 @@
 namespace jprof::agent::recording {
 namespace {
 
-using sampling::add;
 using sampling::store_release;
 using sampling::ThreadEntry;
 using wire::Counter;

@@ -294,6 +294,28 @@ class RowBuilder {
       }
       row_ = remembered_[--remembered_count_];
       break;
+    case 0x10: // expression
+    case 0x16: // val_expression
+      set(cursor.unsigned_leb(), RuleKind::kOther, 0);
+      cursor.skip(cursor.unsigned_leb());
+      break;
+    case 0x11: // offset_extended_sf
+      number = cursor.unsigned_leb();
+      set(number, RuleKind::kAtCfa, cursor.signed_leb() * scale);
+      break;
+    case 0x2e: // GNU_args_size
+      cursor.unsigned_leb();
+      break;
+    default:
+      return define_cfa(opcode, cursor);
+    }
+    return true;
+  }
+
+  // The extended instructions that say how the frame's own address is found; false for any other.
+  bool define_cfa(std::uint8_t opcode, ByteCursor& cursor) {
+    const std::int64_t scale = function_.common.data_alignment;
+    switch (opcode) {
     case 0x0c: // def_cfa
       row_.cfa = CfaKind::kRegister;
       row_.cfa_register = cursor.unsigned_leb();
@@ -308,15 +330,6 @@ class RowBuilder {
     case 0x0f: // def_cfa_expression
       define_by_expression(cursor);
       break;
-    case 0x10: // expression
-    case 0x16: // val_expression
-      set(cursor.unsigned_leb(), RuleKind::kOther, 0);
-      cursor.skip(cursor.unsigned_leb());
-      break;
-    case 0x11: // offset_extended_sf
-      number = cursor.unsigned_leb();
-      set(number, RuleKind::kAtCfa, cursor.signed_leb() * scale);
-      break;
     case 0x12: // def_cfa_sf
       row_.cfa = CfaKind::kRegister;
       row_.cfa_register = cursor.unsigned_leb();
@@ -324,9 +337,6 @@ class RowBuilder {
       break;
     case 0x13: // def_cfa_offset_sf
       row_.cfa_offset = cursor.signed_leb() * scale;
-      break;
-    case 0x2e: // GNU_args_size
-      cursor.unsigned_leb();
       break;
     default:
       return false;

@@ -3,6 +3,7 @@
 #include "lib/base/duration.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -82,8 +83,7 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
       return bad(text);
     }
     total += whole * nanos +
-             static_cast<std::int64_t>(
-                 static_cast<double>(billionths) / 1e9 * static_cast<double>(nanos) + 0.5);
+             std::llround(static_cast<double>(billionths) / 1e9 * static_cast<double>(nanos));
     if (total > kMostNanos) {
       return bad(text);
     }
