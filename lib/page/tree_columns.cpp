@@ -15,6 +15,8 @@ constexpr std::uint32_t kKinds = 16;
 // How far a callee may rise in its caller's list at once. Bounds the work of hostile trees; the
 // reader does the same.
 constexpr std::uint32_t kMaxRise = 32;
+// Callees that are looked for one by one.
+constexpr std::size_t kNear = 16;
 
 std::size_t utf16_length(std::string_view text) {
   std::size_t units = 0;
@@ -108,33 +110,52 @@ class CalleeLists {
 
   // The place of `callee` below `caller` before this call counts, or kNone when it is its first.
   std::uint32_t note(std::uint32_t caller, std::uint32_t callee) {
-    const std::uint32_t edge = find(caller, callee);
-    std::vector<std::uint32_t>& list = lists_[caller];
-    if (edge == kNone) {
-      add(caller, callee, static_cast<std::uint32_t>(list.size()));
-      list.push_back(static_cast<std::uint32_t>(edges_.size()) - 1);
+    std::vector<Entry>& list = lists_[caller];
+    const std::uint32_t place = place_of(list, caller, callee);
+    if (place == kNone) {
+      const auto edge = static_cast<std::uint32_t>(edges_.size());
+      add({caller, callee, static_cast<std::uint32_t>(list.size())});
+      list.push_back({callee, 1, edge});
       return kNone;
     }
-    Edge& self = edges_[edge];
-    const std::uint32_t place = self.place;
+    Entry self = list[place];
     ++self.count;
-    while (self.place > 0 && place - self.place < kMaxRise &&
-           edges_[list[self.place - 1]].count <= self.count) {
-      list[self.place] = list[self.place - 1];
-      edges_[list[self.place]].place = self.place;
-      --self.place;
+    std::uint32_t to = place;
+    for (; to > 0 && place - to < kMaxRise && list[to - 1].count <= self.count; --to) {
+      list[to] = list[to - 1];
+      edges_[list[to].edge].place = to;
     }
-    list[self.place] = edge;
+    list[to] = self;
+    if (to != place) {
+      edges_[self.edge].place = to;
+    }
     return place;
   }
 
  private:
+  struct Entry {
+    std::uint32_t callee;
+    std::uint32_t count;
+    std::uint32_t edge;
+  };
   struct Edge {
     std::uint32_t caller;
     std::uint32_t callee;
     std::uint32_t place;
-    std::uint32_t count;
   };
+
+  // Most calls are to what stands first; the table is for long lists.
+  std::uint32_t place_of(const std::vector<Entry>& list, std::uint32_t caller,
+                         std::uint32_t callee) const {
+    const std::size_t near = std::min(list.size(), kNear);
+    for (std::uint32_t place = 0; place < near; ++place) {
+      if (list[place].callee == callee) {
+        return place;
+      }
+    }
+    const std::uint32_t edge = near < list.size() ? find(caller, callee) : kNone;
+    return edge == kNone ? kNone : edges_[edge].place;
+  }
 
   std::size_t slot_of(std::uint32_t caller, std::uint32_t callee) const {
     const std::uint64_t key = (std::uint64_t{caller} << 32) | callee;
@@ -152,8 +173,8 @@ class CalleeLists {
     return kNone;
   }
 
-  void add(std::uint32_t caller, std::uint32_t callee, std::uint32_t place) {
-    edges_.push_back({caller, callee, place, 1});
+  void add(const Edge& edge) {
+    edges_.push_back(edge);
     if (edges_.size() * 2 > slots_.size()) {
       slots_.assign(slots_.size() * 2, kNone);
       for (std::uint32_t e = 0; e < edges_.size(); ++e) {
@@ -172,7 +193,7 @@ class CalleeLists {
     slots_[s] = edge;
   }
 
-  std::vector<std::vector<std::uint32_t>> lists_; // by caller; the last is the root's
+  std::vector<std::vector<Entry>> lists_; // by caller; the last is the root's
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> slots_;
 };

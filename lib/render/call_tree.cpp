@@ -3,7 +3,6 @@
 #include "lib/render/call_tree.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -12,43 +11,41 @@ namespace jprof::render {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::size_t kFewestSlots = 16;
-// 32 MiB: stacks in no order promise many more nodes than they have.
-constexpr std::size_t kMostSlotsAtFirst = std::size_t{1} << 23;
+constexpr std::size_t kFewestSlots = 1024;
+// A node's first children are a list, which takes no room for what most nodes do not have; the rest
+// are in a table, so that a node with many is no slower.
+constexpr int kListedChildren = 8;
 
-// Nodes in the order in which stacks first reach them; children are found by open addressing over
-// (parent, label). Kinds are settled by a weighted majority vote, which needs no table per node.
+// Nodes in the order in which stacks first reach them. Kinds are settled by a weighted majority
+// vote, which needs no table per node.
 class Sprout {
  public:
   // `nodes`: at least as many as there will be. Room that is not used costs nothing; growing would
   // cost all of it twice.
-  explicit Sprout(std::size_t nodes)
-      : table_(std::bit_ceil(std::clamp(nodes + nodes / 2, kFewestSlots, kMostSlotsAtFirst)),
-               kNone) {
+  explicit Sprout(std::size_t nodes) : table_(kFewestSlots, kNone) {
     parent_.reserve(nodes);
     label_.reserve(nodes);
     kind_.reserve(nodes);
     margin_.reserve(nodes);
+    links_.reserve(nodes);
     add(kNone, profile::kNoString);
   }
 
   std::uint32_t child(std::uint32_t parent, profile::StringId label) {
-    // The newest node has no children yet.
-    const bool first = parent + 1 == size();
-    for (std::size_t slot = slot_of(parent, label);; slot = (slot + 1) & (table_.size() - 1)) {
-      const std::uint32_t node = table_[slot];
-      if (node == kNone) {
-        table_[slot] = size();
-        add(parent, label);
-        if (parent_.size() > table_.size() / 4 * 3) {
-          rehash();
-        }
-        return size() - 1;
-      }
-      if (!first && parent_[node] == parent && label_[node] == label) {
+    std::uint32_t last = kNone;
+    int passed = 0;
+    for (std::uint32_t node = links_[parent].first; node != kNone; node = links_[node].next) {
+      if (label_[node] == label) {
         return node;
       }
+      last = node;
+      ++passed;
     }
+    if (passed == kListedChildren) {
+      return later_child(parent, label);
+    }
+    (last == kNone ? links_[parent].first : links_[last].next) = size();
+    return add(parent, label);
   }
 
   void vote(std::uint32_t node, profile::FrameKind kind, std::uint64_t weight) {
@@ -67,6 +64,7 @@ class Sprout {
   // What is not needed any more goes at once: large captures are many times this.
   void drop_index() {
     std::vector<std::uint32_t>().swap(table_);
+    std::vector<Links>().swap(links_);
     std::vector<std::uint64_t>().swap(margin_);
   }
   std::vector<std::uint32_t> take_parent() { return std::move(parent_); }
@@ -74,11 +72,35 @@ class Sprout {
   std::vector<profile::FrameKind> take_kind() { return std::move(kind_); }
 
  private:
-  void add(std::uint32_t parent, profile::StringId label) {
+  struct Links {
+    std::uint32_t first; // child
+    std::uint32_t next;  // sibling
+  };
+
+  std::uint32_t add(std::uint32_t parent, profile::StringId label) {
     parent_.push_back(parent);
     label_.push_back(label);
     kind_.push_back(profile::FrameKind::kUnknown);
     margin_.push_back(0);
+    links_.push_back({kNone, kNone});
+    return size() - 1;
+  }
+
+  // Open addressing over (parent, label).
+  std::uint32_t later_child(std::uint32_t parent, profile::StringId label) {
+    std::size_t slot = slot_of(parent, label);
+    for (; table_[slot] != kNone; slot = (slot + 1) & (table_.size() - 1)) {
+      const std::uint32_t node = table_[slot];
+      if (parent_[node] == parent && label_[node] == label) {
+        return node;
+      }
+    }
+    const std::uint32_t made = add(parent, label);
+    table_[slot] = made;
+    if (++in_table_ > table_.size() / 4 * 3) {
+      grow_table();
+    }
+    return made;
   }
 
   std::size_t slot_of(std::uint32_t parent, profile::StringId label) const {
@@ -87,9 +109,13 @@ class Sprout {
     return static_cast<std::size_t>(h >> 20) & (table_.size() - 1);
   }
 
-  void rehash() {
-    table_.assign(table_.size() * 2, kNone);
-    for (std::uint32_t node = 1; node < size(); ++node) {
+  void grow_table() {
+    std::vector<std::uint32_t> larger(table_.size() * 2, kNone);
+    larger.swap(table_);
+    for (const std::uint32_t node : larger) {
+      if (node == kNone) {
+        continue;
+      }
       std::size_t slot = slot_of(parent_[node], label_[node]);
       while (table_[slot] != kNone) {
         slot = (slot + 1) & (table_.size() - 1);
@@ -99,6 +125,8 @@ class Sprout {
   }
 
   std::vector<std::uint32_t> table_;
+  std::size_t in_table_ = 0;
+  std::vector<Links> links_;
   std::vector<std::uint32_t> parent_;
   std::vector<profile::StringId> label_;
   std::vector<profile::FrameKind> kind_;

@@ -70,6 +70,27 @@ TEST(CallTree, KnowsTheNodeOfEveryStack) {
   }
 }
 
+TEST(CallTree, FindsEveryChildOfANodeWithThousandsAgain) {
+  std::string text;
+  for (int round = 0; round < 2; ++round) {
+    for (int method = 0; method < 3000; ++method) {
+      text += "main;m" + std::to_string(method) + ";leaf" + std::to_string(round) + " 1\n";
+    }
+  }
+  const Profile profile = folded(text);
+
+  const CallTree tree = build_call_tree(profile);
+
+  // The root, main, its children, and two leaves below each of them.
+  ASSERT_EQ(tree.size(), 2U + 3000U + 6000U);
+  EXPECT_EQ(tree.total_weight[1], 6000U);
+  for (std::size_t n = 2; n < tree.size(); n += 3) {
+    ASSERT_EQ(tree.parent[n], 1U);
+    ASSERT_EQ(tree.total_weight[n], 2U);
+    ASSERT_EQ(tree.end[n], n + 3);
+  }
+}
+
 TEST(MethodTable, CountsRecursionOnce) {
   const Profile profile = folded("a;b;a;b 4\na;c 1\n");
 
