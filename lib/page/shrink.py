@@ -397,7 +397,29 @@ def fold_conditions(tokens):
     return tokens
 
 
+def arrow_functions(tokens):
+    """function f(a) { return b; }  of the bundle's function becomes  let f = (a) => b;  to stand before what calls it at once."""
+    start = next(i for i, token in enumerate(tokens) if token[1] == "'use strict'") + 2
+    out, i = tokens[:start], start
+    while i < len(tokens):
+        kind, text = tokens[i]
+        last = closing(tokens, i) if kind == "punct" and text in ("(", "[", "{") else i
+        if (kind, text) == ("name", "function") and tokens[i - 1][1] in (";", "}"):
+            body = closing(tokens, i + 2) + 1
+            last = closing(tokens, body)
+            end, outside = end_of_expression(tokens, body + 2)
+            single = tokens[body + 1][1] == "return" and end + (tokens[end][1] == ";") == last and "," not in outside
+            made = tokens[body + 2 : end] if single and tokens[body + 2][1] not in ("{", ";") else tokens[body : last + 1]
+            out += [("name", "let"), tokens[i + 1], ("punct", "="), *tokens[i + 2 : body], ("punct", "=>"), *made, ("punct", ";")]
+        else:
+            out += tokens[i : last + 1]
+        i = last + 1
+    return out
+
+
 # Nothing relies on an assignment to a constant failing.
+# A text that is no number: only itself is equal to it, among texts and what is missing.
+WORD = re.compile(r"'[A-Za-z][\w-]*'")
 SHORTER = {"const": "let", "true": "!0", "false": "!1", "undefined": "void 0", "Infinity": "1/0"}
 
 
@@ -406,8 +428,8 @@ def simplify(tokens):
     out, starts = [], [""]
     for i, (kind, text) in enumerate(tokens):
         text = SHORTER.get(text, text) if kind == "name" and tokens[i - 1][1] != "." else text
-        if kind == "number" and text.startswith("0."):
-            text = text[1:]
+        text = text[:2] if text in ("===", "!==") and WORD.fullmatch(tokens[i + 1][1]) else text
+        text = text[1:] if kind == "number" and text.startswith("0.") else text
         if kind == "punct" and text in ")]}" and out[-1][1] == ",":
             out.pop()
         if text == "=>" and out[-1][1] == ")" and out[-3][1] == "(" and out[-2][0] == "name":
@@ -440,14 +462,13 @@ def join(tokens):
     for kind, text in tokens:
         word = kind in ("name", "number") and last_kind in ("name", "number", "regex")
         clash = (last, text) in (("+", "+"), ("-", "-"), ("+", "++"), ("-", "--"), ("++", "+"), ("--", "-"))
-        dot = last_kind == "number" and text == "."
-        if word or clash or dot:
+        if word or clash or (last_kind == "number" and text == "."):
             out.append(" ")
         if last == ";" and text == "}":
             out.pop()
         out.append(text)
         column += len(text)
-        if column > 500 and text in (";", "}") and kind == "punct" and text == ";":
+        if column > 2000 and kind == "punct" and text == ";":
             out.append("\n")
             column = 0
             last_kind, last = "", ""
@@ -473,7 +494,7 @@ def shrink(source, source_dir, list_path):
     """With a list that is not up to date no name is shortened: larger, but right."""
     tokens = tokenize(source)
     if f"# For words {source_digest(source_dir)}" in list_path.read_text(encoding="utf-8"):
-        tokens = fold_conditions(rename(tokens, read_reserved(list_path)))
+        tokens = arrow_functions(fold_conditions(rename(tokens, read_reserved(list_path))))
     else:
         print(f"{list_path.name} is out of date: run tests/page/run --reserved", file=sys.stderr)
     return join(simplify(tokens))

@@ -7,7 +7,7 @@ import { Colours } from './colours.js';
 import { Commands } from './commands.js';
 import { jointSource, singleSource, warnings } from './compare.js';
 import { Details } from './details.js';
-import { h, listen } from './dom.js';
+import { h, later, listen, refill } from './dom.js';
 import { readOther } from './intake.js';
 import { bindKeys } from './keys.js';
 import { startOf } from './layout.js';
@@ -36,7 +36,7 @@ export class App extends Commands {
     this.captures = captures;
     this.state = readFragment(location.hash.slice(1));
     this.undo = new Undo();
-    this.selected = { name: -1, node: -1, run: null };
+    this.chosen = { name: -1, node: -1, run: null };
     this.hits = null;
     this.listener = {
       select: (view, node, run) => this.select(view, node, run),
@@ -52,6 +52,7 @@ export class App extends Commands {
     this.recompute();
     this.adoptLink();
     this.render();
+    later(() => this.result.tree.placesOf(0));
     bindKeys(this);
     listen(window, 'popstate', () => this.adoptFragment());
     listen(window, 'beforeprint', () => this.preparePrint());
@@ -145,11 +146,11 @@ export class App extends Commands {
 
   // After a reshape the selected node is found again by its path, or only the method stays selected.
   findSelected() {
-    const { state, selected, result } = this;
-    if (state.path) selected.node = findPath(result.tree, this.nameHashes, state.path);
-    else selected.node = -1;
-    if (selected.node > 0) selected.name = result.tree.name[selected.node];
-    else if (state.method) selected.name = this.nameHashes.indexOf(parseInt(state.method, 36));
+    const { state, chosen, result } = this;
+    if (state.path) chosen.node = findPath(result.tree, this.nameHashes, state.path);
+    else chosen.node = -1;
+    if (chosen.node > 0) chosen.name = result.tree.name[chosen.node];
+    else if (state.method) chosen.name = this.nameHashes.indexOf(parseInt(state.method, 36));
   }
 
   findZoom() {
@@ -239,7 +240,7 @@ export class App extends Commands {
     const { chrome } = this;
     chrome.title.firstChild.textContent = visible(clip(this.title, 300));
     const facts = this.headline().map((text) => h('span', text));
-    chrome.facts.replaceChildren(...facts);
+    refill(chrome.facts, ...facts);
     const all = this.source.sides.length === 2 ? warnings(this.source.sides[0].meta, this.source.sides[1].meta) : [];
     if (this.meta.partial) all.push('ended early: ' + this.meta.partial);
     chrome.warning.hidden = !all.length;
@@ -290,13 +291,13 @@ export class App extends Commands {
   select(flame, node, run) {
     const view = this.views[this.state.view];
     // The second click of a double click.
-    if (flame && node > 0 && flame.cursor === node && this.selected.name === flame.model.tree.name[node]) return;
-    if (run) this.selected = { name: -1, node: -1, run };
+    if (flame && node > 0 && flame.cursor === node && this.chosen.name === flame.model.tree.name[node]) return;
+    if (run) this.chosen = { name: -1, node: -1, run };
     else if (flame && flame.model && node > 0) {
       const name = flame.model.tree.name[node];
       const own = flame.model.tree === this.result.tree;
-      this.selected = { name, node: own ? node : -1, run: null };
-    } else this.selected = { name: -1, node: -1, run: null };
+      this.chosen = { name, node: own ? node : -1, run: null };
+    } else this.chosen = { name: -1, node: -1, run: null };
     if (flame) flame.cursor = run ? -1 : node;
     if (view.flame && view.id === 'callers') view.cursor = flame.cursor;
     if (view.id === 'sandwich' && flame && node > 0 && !run) return this.sandwichStep(flame, node);
@@ -309,24 +310,24 @@ export class App extends Commands {
     if (name === this.views.sandwich.name) return this.afterSelect();
     flame.cursor = -1;
     if (flame.linked) flame.linked.cursor = -1;
-    this.selected = { name, node: -1, run: null };
+    this.chosen = { name, node: -1, run: null };
     this.update({ view: 'sandwich' }, 'push');
   }
 
   selectNode(node) {
-    this.selected = { name: node > 0 ? this.result.tree.name[node] : -1, node, run: null };
+    this.chosen = { name: node > 0 ? this.result.tree.name[node] : -1, node, run: null };
     this.views.graph.flame.cursor = node;
     this.afterSelect();
   }
 
   selectName(name) {
     const [place] = outermostPlaces(this.result.tree, name).sort((a, b) => this.shown.total[b] - this.shown.total[a]);
-    this.selected = { name, node: place === undefined ? -1 : place, run: null };
+    this.chosen = { name, node: place === undefined ? -1 : place, run: null };
     this.afterSelect();
   }
 
   noteSelection() {
-    const { name, node } = this.selected;
+    const { name, node } = this.chosen;
     this.state.method = name >= 0 ? hashText(this.pipeline.names[name]).toString(36) : '';
     this.state.path = node > 0 ? this.pathOf(node) : '';
   }
@@ -338,7 +339,7 @@ export class App extends Commands {
     view.redraw();
     this.details.show();
     if (view.flame) this.outline.show(view.flame);
-    if (this.selected.name >= 0) this.outline.say(this.details.name.textContent + ', ' + this.details.facts.textContent);
+    if (this.chosen.name >= 0) this.outline.say(this.details.name.textContent + ', ' + this.details.facts.textContent);
   }
 
   // Weights of a method in all places, recursion counted once.
@@ -348,16 +349,17 @@ export class App extends Commands {
       const { tree } = this.result;
       const { shown } = this;
       totals = { total: 0, self: 0, samples: 0, places: 0, kind: 0 };
-      for (const place of outermostPlaces(tree, name)) {
-        if (shown.total[place] === 0) continue;
-        if (!totals.places) totals.kind = tree.kind[place];
-        totals.total += shown.total[place];
-        totals.samples += shown.samplesOf(place);
-      }
-      for (let i = 1; i < tree.size; i++) {
-        if (tree.name[i] !== name || shown.total[i] === 0) continue;
+      // Places inside of this end are part of one that was counted.
+      let counted = 0;
+      for (const i of tree.placesOf(name)) {
+        if (shown.total[i] === 0) continue;
+        if (!totals.places) totals.kind = tree.kind[i];
         totals.places++;
         totals.self += shown.self[i];
+        if (i < counted) continue;
+        counted = tree.end[i];
+        totals.total += shown.total[i];
+        totals.samples += shown.samplesOf(i);
       }
       this.totalsCache.set(name, totals);
     }
@@ -377,8 +379,8 @@ export class App extends Commands {
   }
 
   fillBetween(element, callees) {
-    const name = visible(clip(this.pipeline.names[this.selected.name], 300)) || '(empty name)';
-    element.replaceChildren(h('bdi', name), h('small', ` ${formatShare(callees.total[0], this.shown.total[0])} · ${plural(callees.samples[0], 'sample')}`));
+    const name = visible(clip(this.pipeline.names[this.chosen.name], 300)) || '(empty name)';
+    refill(element, h('bdi', name), h('small', ` ${formatShare(callees.total[0], this.shown.total[0])} · ${plural(callees.samples[0], 'sample')}`));
   }
 
   // Weight per second of both sides, where both tell how long they took.
@@ -403,7 +405,7 @@ export class App extends Commands {
 
   moved(flame) {
     if (!this.views || !this.views.graph) return;
-    if (flame === this.views.graph.flame) this.views.graph.minimap.draw(this.dark);
+    if (flame === this.views.graph.flame) this.views.graph.minimap.redraw();
     if (flame.linked && !this.linking) {
       this.linking = true;
       flame.linked.setWindow(flame.from, flame.to);
@@ -455,7 +457,7 @@ export class App extends Commands {
     this.render();
     const { flame } = this;
     if (flame) flame.draw();
-    this.printed.replaceChildren(...printedTable(this));
+    refill(this.printed, ...printedTable(this));
   }
 
   endPrint() {

@@ -43,6 +43,22 @@ export class CallTree {
     return total;
   }
 
+  // The nodes of a name, in order. They are sorted by name when first asked for: a large tree takes a while.
+  placesOf(wanted) {
+    const { name, size } = this;
+    if (!this.starts) {
+      let names = 0;
+      for (let i = 1; i < size; i++) names = Math.max(names, name[i] + 1);
+      const ends = new Int32Array(names + 1);
+      for (let i = 1; i < size; i++) ends[name[i]]++;
+      for (let n = 1; n <= names; n++) ends[n] += ends[n - 1];
+      this.places = new Int32Array(size - 1);
+      for (let i = size - 1; i > 0; i--) this.places[--ends[name[i]]] = i;
+      this.starts = ends;
+    }
+    return this.places.subarray(this.starts[wanted] ?? size, this.starts[wanted + 1]);
+  }
+
   pathOf(i) {
     const path = [];
     for (; i > 0; i = this.parent[i]) path.push(i);

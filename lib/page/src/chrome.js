@@ -3,7 +3,7 @@
 
 // The frame around the views: title, tabs, menus, chips, help.
 import { kindColour } from './colours.js';
-import { button, h, listen } from './dom.js';
+import { button, h, listen, refill } from './dom.js';
 import { KEYS } from './keys.js';
 import { KINDS, clip, visible } from './names.js';
 import { formatCount, formatShare } from './numbers.js';
@@ -16,16 +16,16 @@ const VERB_WORDS = new Map([['keep', 'only stacks with'], ['drop', 'without stac
 export class Chrome {
   constructor(app) {
     this.app = app;
-    this.tabs = h('div.tabs', { role: 'tablist', 'aria-label': 'Views' });
+    this.tabs = h('div.tabs', { role: 'tablist', alt: 'Views' });
     for (const [id, label] of TABS) this.tabs.append(h('button', { type: 'button', role: 'tab', 'data-view': id, onclick: () => app.go(id) }, label));
-    this.chips = h('div.chips', { 'aria-label': 'Filters' });
+    this.chips = h('div.chips', { alt: 'Filters' });
     this.title = h('h1', h('bdi', ''));
     this.facts = h('p.capture');
     this.warning = h('p.warning', { hidden: true });
     this.header = h('header', h('div.titles', this.title, this.facts));
     this.menus = [this.viewMenu(), this.moreMenu()];
-    this.toolbar = h('nav.toolbar', { 'aria-label': 'Views and search' }, this.tabs, app.searchBox.element, h('div.actions', ...this.menus, button('Threads', () => app.togglePanel(), { title: 'Threads and states (t)' }), button('Help', () => app.toggleHelp(), { title: 'Keys and colours (?)' }, '?')));
-    this.help = h('dialog.help', { 'aria-label': 'Keys and colours' });
+    this.toolbar = h('nav.toolbar', { alt: 'Views and search' }, this.tabs, app.searchBox.element, h('div.actions', ...this.menus, button('Threads', () => app.togglePanel(), { title: 'Threads and states (t)' }), button('Help', () => app.toggleHelp(), { title: 'Keys and colours (?)' }, '?')));
+    this.help = h('dialog.help', { alt: 'Keys and colours' });
     listen(this.help, 'close', () => (app.helpOpen = false));
   }
 
@@ -38,9 +38,9 @@ export class Chrome {
 
   viewMenu() {
     const { app } = this;
-    this.colour = h('select', { 'aria-label': 'Colours', onchange: () => app.update({ colour: this.colour.value }) });
+    this.colour = h('select', { alt: 'Colours', onchange: () => app.update({ colour: this.colour.value }) });
     for (const [value, text] of [['kind', 'by kind of frame'], ['package', 'by package'], ['mine', 'mine and the rest']]) this.colour.append(h('option', { value }, text));
-    this.mine = h('input', { type: 'text', placeholder: 'com.acme.', 'aria-label': 'Prefix of my code', spellcheck: 'false', onchange: () => app.update({ mine: this.mine.value.trim() }) });
+    this.mine = h('input', { type: 'text', placeholder: 'com.acme.', alt: 'Prefix of my code', spellcheck: 'false', onchange: () => app.update({ mine: this.mine.value.trim() }) });
     return h(
       'details.menu',
       h('summary', 'View'),
@@ -63,7 +63,7 @@ export class Chrome {
 
   moreMenu() {
     const { app } = this;
-    this.file = h('input', { type: 'file', 'aria-label': 'Compare with another capture', accept: '.html,.collapsed,.txt,.folded', onchange: () => this.file.files[0] && app.compareWith(this.file.files[0]) });
+    this.file = h('input', { type: 'file', alt: 'Compare with another capture', accept: '.html,.collapsed,.txt,.folded', onchange: () => this.file.files[0] && app.compareWith(this.file.files[0]) });
     return h(
       'details.menu',
       h('summary', 'Save'),
@@ -124,7 +124,7 @@ export class Chrome {
       chips.push(button('Undo', () => app.undoStep(), { class: 'plain', disabled: !app.undo.past.length }), button('Redo', () => app.redoStep(), { class: 'plain', disabled: !app.undo.future.length }));
     }
     this.chips.hidden = !chips.length;
-    this.chips.replaceChildren(...chips);
+    refill(this.chips, ...chips);
   }
 
   fillHelp() {
@@ -138,7 +138,7 @@ export class Chrome {
       });
     const keys = KEYS.map(([names, text]) => h('li', ...names.flatMap((name, i) => [i ? ' ' : '', h('kbd', name.replace('Arrow', ''))]), ' ' + text));
     const compared = app.result.comparing ? [h('h3', 'Comparison'), h('p', 'Orange: more than in the base. Blue: less. Pale: some evidence, full: strong, grey: not distinguishable. Hatched: only on one side. Widths are shares of each side’s own total.')] : [];
-    this.help.replaceChildren(
+    refill(this.help,
       h('div.panel-head', h('h2', 'Keys and colours'), button('Close', () => this.help.close(), { class: 'plain' }, '×')),
       h('h3', 'Colours by kind of frame'),
       h('ul.legend', ...legend),

@@ -10,7 +10,7 @@ export class Commands {
   // ---- looking ----
 
   go(view, name) {
-    if (name !== undefined) this.selected = { name, node: -1, run: null };
+    if (name !== undefined) this.chosen = { name, node: -1, run: null };
     this.update({ view }, 'push');
   }
 
@@ -22,8 +22,8 @@ export class Commands {
   zoomSelected() {
     const { flame } = this;
     if (flame && flame.cursor > 0) this.zoomInto(flame, flame.cursor);
-    else if (this.state.view === 'tree' && this.selected.node > 0) this.update({ view: 'graph', zoom: this.pathOf(this.selected.node), part: '' }, 'push');
-    else if (this.state.view === 'table' && this.selected.name >= 0) this.go('sandwich', this.selected.name);
+    else if (this.state.view === 'tree' && this.chosen.node > 0) this.update({ view: 'graph', zoom: this.pathOf(this.chosen.node), part: '' }, 'push');
+    else if (this.state.view === 'table' && this.chosen.name >= 0) this.go('sandwich', this.chosen.name);
   }
 
   zoomInto(flame, node) {
@@ -31,8 +31,13 @@ export class Commands {
     if (flame.linked) flame.linked.moveTo(0, flame.linked.whole);
     if (this.state.view !== 'graph') return;
     this.views.graph.anchored = node > 0 ? node : 0;
-    this.foundZoom = node > 0 ? this.pathOf(node) : '';
-    this.update({ zoom: this.foundZoom, part: '' }, 'push');
+    const zoom = node > 0 ? this.pathOf(node) : '';
+    this.foundZoom = zoom;
+    Object.assign(this.state, { zoom, part: '' });
+    // Of what is not the graph only shares of the view change.
+    this.writeFragment('push');
+    this.searchBox.tell();
+    this.details.show();
   }
 
   zoomOut() {
@@ -132,7 +137,7 @@ export class Commands {
   }
 
   addChip(verb, text) {
-    const name = this.selected.name;
+    const name = this.chosen.name;
     const chip = { verb, text: text || (name >= 0 && verb !== 'mine' ? '=' + this.recordedName(name) : '') };
     if (!chip.text) return this.outline.say(verb === 'mine' ? 'Say first what is mine: a prefix like com.acme.' : 'Select a method first');
     if (this.state.chips.some((other) => other.verb === chip.verb && other.text === chip.text)) return;
@@ -217,7 +222,7 @@ export class Commands {
     if (!this.panel.element.hidden) return this.togglePanel();
     if (this.state.range) return this.update({ range: null, base: null });
     if (this.state.query) return this.update({ query: '' }, 'replace');
-    if (this.selected.name >= 0) this.select(this.flame, -1, null);
+    if (this.chosen.name >= 0) this.select(this.flame, -1, null);
   }
 
   // ---- sharing ----
@@ -232,22 +237,22 @@ export class Commands {
   cursorPlace() {
     const { flame } = this;
     if (flame && flame.cursor > 0) return { tree: flame.model.tree, node: flame.cursor };
-    if (this.selected.node > 0) return { tree: this.result.tree, node: this.selected.node };
+    if (this.chosen.node > 0) return { tree: this.result.tree, node: this.chosen.node };
     return null;
   }
 
   copyStack() {
     const place = this.cursorPlace();
     if (place) this.copy(stackText(place.tree, this.pipeline.names, place.node), 'stack');
-    else if (this.selected.name >= 0) this.copyName();
+    else if (this.chosen.name >= 0) this.copyName();
   }
 
   copyName() {
-    if (this.selected.name >= 0) this.copy(this.pipeline.names[this.selected.name], 'name');
+    if (this.chosen.name >= 0) this.copy(this.pipeline.names[this.chosen.name], 'name');
   }
 
   copyFolded() {
-    const { node } = this.selected;
+    const { node } = this.chosen;
     if (node > 0) this.copy(foldedLine(this.result.tree, this.pipeline.names, node, this.shown.samplesOf(node)), 'folded line');
   }
 
@@ -271,7 +276,7 @@ export class Commands {
 
   savePng() {
     const { flame } = this;
-    if (flame) flame.canvas.toBlob((blob) => blob && save(this.fileName('.png'), 'image/png', [blob]));
+    if (flame) flame.surface.toBlob((blob) => blob && save(this.fileName('.png'), 'image/png', [blob]));
   }
 
   saveFolded() {

@@ -3,7 +3,7 @@
 
 // What is known about the selected box or method, and what can be done with it; the tooltip.
 import { evidenceColour, kindColour } from './colours.js';
-import { button, h } from './dom.js';
+import { button, h, refill } from './dom.js';
 import { KINDS, clip, visible } from './names.js';
 import { formatCount, formatPoints, formatShare, formatWeight, plural } from './numbers.js';
 
@@ -16,29 +16,29 @@ export class Details {
     this.verbs = h(
       'div.verbs',
       verb('Zoom', 'zoom', () => app.zoomSelected()),
-      verb('Sandwich', 'sandwich', () => app.go('sandwich', app.selected.name)),
+      verb('Sandwich', 'sandwich', () => app.go('sandwich', app.chosen.name)),
       verb('Keep', 'keep', () => app.addChip('keep')),
       verb('Drop', 'drop', () => app.addChip('drop')),
       verb('Start here', 'start', () => app.addChip('start')),
       verb('Hide', 'hide', () => app.addChip('hide')),
       verb('Copy', 'copy', () => app.copyStack()),
     );
-    this.element = h('footer.details', { 'aria-label': 'Details' }, h('div.about', this.name, this.facts), this.verbs);
+    this.element = h('footer.details', { alt: 'Details' }, h('div.about', this.name, this.facts), this.verbs);
     this.tip = h('div.tip', { role: 'tooltip', hidden: true });
   }
 
   show() {
     const { app } = this;
-    const { node, name } = app.selected;
+    const { node, name } = app.chosen;
     this.verbs.hidden = name < 0;
     this.element.classList.toggle('none', name < 0);
     if (name < 0) {
       this.name.textContent = '';
-      this.facts.replaceChildren(...(app.selected.run ? [describeRun(app, app.selected.run)] : this.legend()));
+      refill(this.facts, ...(app.chosen.run ? [describeRun(app, app.chosen.run)] : this.legend()));
       return;
     }
     this.name.textContent = visible(clip(app.pipeline.names[name], 4000)) || '(empty name)';
-    this.facts.replaceChildren(...this.factsOf(node, name));
+    refill(this.facts, ...this.factsOf(node, name));
   }
 
   // What the colours mean, while nothing is selected.
@@ -109,7 +109,7 @@ export class Details {
       tip.hidden = true;
       return;
     }
-    if (changed || tip.hidden) tip.replaceChildren(...this.tipText(view, hit));
+    if (changed || tip.hidden) refill(tip, ...this.tipText(view, hit));
     tip.hidden = false;
     const x = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
     const below = event.clientY + 18;

@@ -3,7 +3,8 @@
 
 // Elements, made without markup: text is only ever text.
 
-// h('tag.class other', { attributes, onevent }, children...); without attributes the children follow at once.
+// h('tag.class other', { attributes, onevent }, children...); without attributes the children follow at once. `alt` is
+// what screen readers say.
 export function h(tag, ...children) {
   const [name, classes] = tag.split('.');
   const element = document.createElement(name);
@@ -12,10 +13,14 @@ export function h(tag, ...children) {
   for (const [key, value] of Object.entries(given)) {
     if (!value && value !== '') continue;
     if (key.startsWith('on')) listen(element, key.slice(2), value);
-    else element.setAttribute(key, value === true ? '' : value);
+    else element.setAttribute(key === 'alt' ? 'aria-label' : key, value === true ? '' : value);
   }
   element.append(...children.filter((child) => child || child === ''));
   return element;
+}
+
+export function refill(element, ...children) {
+  element.replaceChildren(...children);
 }
 
 export function listen(target, type, work, options) {
@@ -24,7 +29,7 @@ export function listen(target, type, work, options) {
 
 export function button(label, onclick, attributes, ...children) {
   const all = { type: 'button', onclick, ...attributes };
-  if (children.length) all['aria-label'] = label;
+  if (children.length) all.alt = label;
   if (!all.title && children.length) all.title = label;
   return h('button', all, ...(children.length ? children : [label]));
 }
@@ -41,5 +46,8 @@ export function oncePerFrame(work) {
     });
   };
 }
+
+// After what the user waits for: when the browser has nothing else to do.
+export const later = (work) => (window.requestIdleCallback || setTimeout)(work);
 
 export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

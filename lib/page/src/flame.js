@@ -14,11 +14,11 @@ export class FlameView {
   // listener: { select(node), zoom(node), hover(hit, event), moved() }
   constructor(listener, label) {
     this.listener = listener;
-    this.canvas = h('canvas', { 'aria-hidden': 'true' });
+    this.surface = h('canvas', { 'aria-hidden': 'true' });
     this.spacer = h('div.spacer');
-    this.element = h('div.flame', { 'data-view': label }, this.canvas, this.spacer);
-    this.context = this.canvas.getContext('2d', { alpha: false });
-    this.labels = new Labels(this.context);
+    this.element = h('div.flame', { 'data-view': label }, this.surface, this.spacer);
+    this.pen = this.surface.getContext('2d', { alpha: false });
+    this.labels = new Labels(this.pen);
     this.from = 0;
     this.to = 1;
     this.width = 0;
@@ -30,9 +30,9 @@ export class FlameView {
     this.cursor = -1;
     this.hovered = null;
     this.fits = false;
-    this.picture = h('canvas');
     this.drawn = [];
-    this.copied = false;
+    this.outlined = [];
+    this.scrolled = 0;
     this.animation = 0;
     this.redraw = oncePerFrame(() => this.draw());
     listen(this.element, 'scroll', () => this.redraw(), { passive: true });
@@ -51,10 +51,10 @@ export class FlameView {
     const ratio = Math.min(devicePixelRatio || 1, 3);
     if (width === this.width && height === this.height && ratio === this.ratio) return;
     Object.assign(this, { width, height, ratio });
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    this.canvas.style.width = width + 'px';
-    this.canvas.style.height = height + 'px';
+    this.surface.width = Math.round(width * ratio);
+    this.surface.height = Math.round(height * ratio);
+    this.surface.style.width = width + 'px';
+    this.surface.style.height = height + 'px';
     this.layout = null;
     this.draw();
   }
@@ -146,11 +146,11 @@ export class FlameView {
 
   top(row) {
     const y = this.flame ? this.content - (row + 1) * this.rowHeight : row * this.rowHeight;
-    return y - this.element.scrollTop;
+    return y - this.scrolled;
   }
 
   rowAt(y) {
-    const absolute = y + this.element.scrollTop;
+    const absolute = y + this.scrolled;
     return Math.floor((this.flame ? this.content - absolute : absolute) / this.rowHeight);
   }
 
@@ -164,129 +164,142 @@ export class FlameView {
     return { node: boxes.node[index], run: boxes.run[index], row, index, left: boxes.left[index], right: boxes.right[index] };
   }
 
+  // Where the graph is scrolled to is asked once a frame, since the answer may cost a layout of the page.
+  noteScroll() {
+    this.scrolled = Math.round(this.element.scrollTop);
+  }
+
   draw() {
     if (!this.model || !this.width) return;
     if (!this.layout || this.layout.unfinished) this.relayout();
-    const { context, width, height, ratio } = this;
-    this.atBottom = this.element.scrollTop + height >= this.content - 2;
-    // Outlines move more often than boxes: from the second drawing on of the same boxes there is a copy of them.
-    const { picture, drawn } = this;
-    const now = [this.layout, this.model, this.element.scrollTop];
-    const same = now.every((part, i) => part === drawn[i]);
+    this.noteScroll();
+    const { pen, ratio } = this;
+    this.atBottom = this.scrolled + this.height >= this.content - 2;
+    // Outlines move more often than boxes: then only the rows that have or had some are drawn.
+    const now = [this.layout, this.model, this.scrolled, ratio];
+    const same = ratio % 1 === 0 && now.every((part, i) => part === this.drawn[i]);
     this.drawn = now;
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    if (same && this.copied) context.drawImage(picture, 0, 0);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (!same || !this.copied) {
-      this.drawBoxes();
-      this.copied = same;
-      if (same) {
-        picture.width = this.canvas.width;
-        picture.height = this.canvas.height;
-        picture.getContext('2d').drawImage(this.canvas, 0, 0);
-      }
-    }
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.labels.apply();
+    const before = this.outlined;
+    this.outlined = this.findOutlines();
+    const rows = same ? new Set([...before, ...this.outlined].map((line) => line.row)) : this.rowsInView();
+    if (!same) this.clear(0, this.height);
+    for (const row of rows) this.drawRow(row, this.top(row));
+    this.drawTicks();
     this.drawOutlines();
     if (this.layout.unfinished) this.redraw();
   }
 
-  drawBoxes() {
-    const { context, width, height } = this;
-    context.fillStyle = this.model.background;
-    context.fillRect(0, 0, width, height);
-    this.labels.apply();
-    const first = Math.max(0, Math.min(this.rowAt(0), this.rowAt(height)));
-    const last = Math.min(this.layout.rows.length - 1, Math.max(this.rowAt(0), this.rowAt(height)));
-    for (let row = first; row <= last; row++) this.drawRow(row, this.top(row));
-    this.drawTicks();
+  rowsInView() {
+    const ends = [this.rowAt(0), this.rowAt(this.height)].sort((a, b) => a - b);
+    const rows = [];
+    for (let row = Math.max(0, ends[0]); row <= Math.min(this.layout.rows.length - 1, ends[1]); row++) rows.push(row);
+    return rows;
+  }
+
+  clear(y, tall) {
+    this.pen.fillStyle = this.model.background;
+    this.pen.fillRect(0, y, this.width, tall);
   }
 
   drawRow(index, y) {
-    const { context, model, width } = this;
+    const { pen, model, width } = this;
     const row = this.layout.rows[index];
     const tall = this.rowHeight - 1;
     const text = textColour(model.dark);
+    this.clear(y, this.rowHeight);
     for (let k = 0; k < row.node.length; k++) {
       const left = row.left[k];
       const right = row.right[k];
       const node = row.node[k];
       if (row.run[k]) {
-        context.fillStyle = greyColour(model.dark);
-        context.fillRect(left, y, Math.max(1, right - left), tall);
+        pen.fillStyle = greyColour(model.dark);
+        pen.fillRect(left, y, Math.max(1, right - left), tall);
         continue;
       }
       const wide = Math.max(0.5, right - left - (right - left > 3 ? 1 : 0));
       const dimmed = left < 0 && right > width;
-      if (dimmed) context.globalAlpha = 0.55;
-      context.fillStyle = model.marked(node) ? markColour(model.dark) : model.fill(node);
-      context.fillRect(left, y, wide, tall);
-      context.globalAlpha = 1;
+      if (dimmed) pen.globalAlpha = 0.55;
+      pen.fillStyle = model.marked(node) ? markColour(model.dark) : model.fill(node);
+      pen.fillRect(left, y, wide, tall);
+      pen.globalAlpha = 1;
       if (wide > 4 && model.hatched(node)) this.hatch(left, y, wide, tall);
       if (wide < 24) continue;
       const visibleLeft = Math.max(0, left);
       const room = Math.min(width, right) - visibleLeft - 8;
       const label = room > 12 ? this.labels.fit(model.name(node), room) : '';
       if (label) {
-        context.fillStyle = text;
-        context.fillText(label, visibleLeft + 4, y + tall / 2 + 0.5);
+        pen.fillStyle = text;
+        pen.fillText(label, visibleLeft + 4, y + tall / 2 + 0.5);
       }
     }
   }
 
   hatch(left, y, wide, tall) {
-    const { context } = this;
-    context.save();
-    context.beginPath();
-    context.rect(left, y, wide, tall);
-    context.clip();
-    context.strokeStyle = this.model.dark ? 'rgba(255,255,255,.28)' : 'rgba(0,0,0,.26)';
-    context.lineWidth = 1;
-    context.beginPath();
+    const { pen } = this;
+    pen.save();
+    pen.beginPath();
+    pen.rect(left, y, wide, tall);
+    pen.clip();
+    pen.strokeStyle = this.model.dark ? 'rgba(255,255,255,.28)' : 'rgba(0,0,0,.26)';
+    pen.lineWidth = 1;
+    pen.beginPath();
     const begin = Math.max(left, 0);
     const end = Math.min(left + wide, this.width);
     for (let x = begin - tall - ((begin - tall) % 6); x < end; x += 6) {
-      context.moveTo(x, y + tall);
-      context.lineTo(x + tall, y);
+      pen.moveTo(x, y + tall);
+      pen.lineTo(x + tall, y);
     }
-    context.stroke();
-    context.restore();
+    pen.stroke();
+    pen.restore();
   }
 
   // Hits of a search that are too small for a box get a tick, so that they can be seen and aimed at.
   drawTicks() {
     const ticks = this.model.ticks;
     if (!ticks) return;
-    const { context } = this;
-    context.fillStyle = this.model.dark ? '#ff8cf0' : '#b1008e';
+    const { pen } = this;
+    pen.fillStyle = this.model.dark ? '#ff8cf0' : '#b1008e';
     const scale = this.width / (this.to - this.from || 1);
     for (const tick of ticks) {
       if (tick.weight * scale >= 1.5) continue;
       const x = (tick.start - this.from) * scale;
       if (x < -2 || x > this.width + 2) continue;
       const y = this.top(tick.row + this.rootRow);
-      if (y > -this.rowHeight && y < this.height) context.fillRect(x - 1, y, 3, this.rowHeight - 1);
+      // On whole pixels, so that drawing them again changes nothing.
+      if (y > -this.rowHeight && y < this.height) pen.fillRect(Math.round(x) - 1, y, 3, this.rowHeight - 1);
     }
   }
 
-  drawOutlines() {
-    const { context, model } = this;
-    const outline = (node, colour, line) => {
-      for (let r = 0; r < this.layout.rows.length; r++) {
-        const y = this.top(r);
-        if (y < -this.rowHeight || y > this.height) continue;
-        const row = this.layout.rows[r];
-        for (let k = 0; k < row.node.length; k++) {
-          if (row.run[k] || !node(row.node[k]) || row.right[k] - row.left[k] < 3) continue;
-          context.strokeStyle = colour;
-          context.lineWidth = line;
-          context.strokeRect(row.left[k] + line / 2, y + line / 2, row.right[k] - row.left[k] - line - 1, this.rowHeight - 1 - line);
-        }
+  // The boxes that stand out, with the colour and width of their line: [{ row, k, colour, line }, ...].
+  findOutlines() {
+    const { model, cursor } = this;
+    const { selectedName, tree, dark } = model;
+    const hovered = this.hovered && !this.hovered.run ? this.hovered.node : -1;
+    const found = [];
+    if (cursor < 0 && hovered < 0 && selectedName < 0) return found;
+    for (const row of this.rowsInView()) {
+      const { node, left, right, run } = this.layout.rows[row];
+      for (let k = 0; k < node.length; k++) {
+        const n = node[k];
+        const named = selectedName >= 0 && tree.name[n] === selectedName;
+        if ((!named && n !== cursor && n !== hovered) || run[k] || right[k] - left[k] < 3) continue;
+        if (n === cursor) found.push({ row, k, line: 2, colour: dark ? '#fff' : '#111' });
+        else found.push({ row, k, line: 1, colour: dark ? 'rgba(255,255,255,.6)' : 'rgba(0,0,0,.55)' });
       }
-    };
-    const strong = model.dark ? '#ffffff' : '#111318';
-    if (model.selectedName >= 0) outline((node) => model.tree.name[node] === model.selectedName, model.dark ? 'rgba(255,255,255,.55)' : 'rgba(0,0,0,.5)', 1);
-    if (this.hovered && !this.hovered.run) outline((node) => node === this.hovered.node, model.dark ? 'rgba(255,255,255,.8)' : 'rgba(0,0,0,.7)', 1);
-    if (this.cursor >= 0) outline((node) => node === this.cursor, strong, 2);
+    }
+    return found;
+  }
+
+  drawOutlines() {
+    const { pen, layout } = this;
+    for (const { row, k, colour, line } of this.outlined) {
+      const { left, right } = layout.rows[row];
+      pen.strokeStyle = colour;
+      pen.lineWidth = line;
+      pen.strokeRect(left[k] + line / 2, this.top(row) + line / 2, right[k] - left[k] - line - 1, this.rowHeight - 1 - line);
+    }
   }
 
   // Scrolls so that a node's row can be seen.
@@ -294,6 +307,7 @@ export class FlameView {
     let row = this.rootRow;
     for (let i = node; i > 0; i = this.model.tree.parent[i]) row++;
     if (!this.layout && this.width) this.relayout();
+    this.noteScroll();
     const y = this.top(row);
     if (y < 0) this.element.scrollTop += y - this.rowHeight;
     else if (y > this.height - this.rowHeight) this.element.scrollTop += y - this.height + 2 * this.rowHeight;

@@ -7,7 +7,7 @@ import { listen } from './dom.js';
 const CLICK_SLOP = 3;
 
 function local(view, event) {
-  const box = view.canvas.getBoundingClientRect();
+  const box = view.surface.getBoundingClientRect();
   return { x: event.clientX - box.left, y: event.clientY - box.top };
 }
 
@@ -63,9 +63,9 @@ export function bindGestures(view) {
   let start = null;
   let dragged = false;
   let spread = null;
-  const { canvas } = view;
+  const { surface } = view;
   bindWheel(view);
-  listen(canvas, 'pointerdown', (event) => {
+  listen(surface, 'pointerdown', (event) => {
     if (event.button > 0 || !view.model) return;
     const at = local(view, event);
     fingers.set(event.pointerId, at);
@@ -75,12 +75,12 @@ export function bindGestures(view) {
     }
     spread = null;
     try {
-      canvas.setPointerCapture(event.pointerId);
+      surface.setPointerCapture(event.pointerId);
     } catch {
       // The pointer has gone already.
     }
   });
-  listen(canvas, 'pointermove', (event) => {
+  listen(surface, 'pointermove', (event) => {
     const at = local(view, event);
     const before = fingers.get(event.pointerId);
     if (!before) {
@@ -105,10 +105,10 @@ export function bindGestures(view) {
     if (fingers.size === 0 && !dragged && event.type === 'pointerup') click(view, event, local(view, event));
     if (fingers.size === 0 && dragged) view.listener.settled(view);
   };
-  listen(canvas, 'pointerup', release);
-  listen(canvas, 'pointercancel', release);
-  listen(canvas, 'pointerleave', (event) => view.listener.hover(view, null, event));
-  listen(canvas, 'dblclick', (event) => {
+  listen(surface, 'pointerup', release);
+  listen(surface, 'pointercancel', release);
+  listen(surface, 'pointerleave', (event) => view.listener.hover(view, null, event));
+  listen(surface, 'dblclick', (event) => {
     const at = local(view, event);
     const hit = view.hitAt(at.x, at.y);
     if (hit) view.listener.zoom(view, hit.node);

@@ -7,11 +7,11 @@ import { shortenings } from './names.js';
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
 export class Labels {
-  constructor(context) {
-    this.context = context;
+  constructor(pen) {
+    this.pen = pen;
     this.letters = new Map();
     this.forms = new Map();
-    context.font = FONT;
+    pen.font = FONT;
     this.ellipsis = this.widthOf('…');
   }
 
@@ -21,8 +21,8 @@ export class Labels {
     for (const letter of text) {
       let w = this.letters.get(letter);
       if (w === undefined) {
-        this.context.font = FONT;
-        w = this.context.measureText(letter).width;
+        this.pen.font = FONT;
+        w = this.pen.measureText(letter).width;
         this.letters.set(letter, w);
       }
       width += w;
@@ -57,7 +57,7 @@ export class Labels {
   }
 
   apply() {
-    this.context.font = FONT;
-    this.context.textBaseline = 'middle';
+    this.pen.font = FONT;
+    this.pen.textBaseline = 'middle';
   }
 }

@@ -5,14 +5,14 @@
 import { App } from './app.js';
 import { DamagedData } from './bytes.js';
 import { NewerFormat, OldBrowser, readCapture } from './capture.js';
-import { h } from './dom.js';
+import { h, refill } from './dom.js';
 import { Pacer } from './pacer.js';
 
 function attach(host) {
   const shadow = host.shadowRoot || host.attachShadow({ mode: 'open' });
   const sheet = h('style');
   sheet.textContent = document.querySelector('style').textContent;
-  shadow.replaceChildren(sheet);
+  refill(shadow, sheet);
   return shadow;
 }
 

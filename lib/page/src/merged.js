@@ -162,13 +162,11 @@ export function mergedCallers(tree, measure) {
 // The outermost places of a method: inner ones of a recursion are part of them and must not count twice.
 export function outermostPlaces(tree, name) {
   const places = [];
-  for (let i = 1; i < tree.size; ) {
-    if (tree.name[i] !== name) {
-      i++;
-      continue;
-    }
+  let inside = 0;
+  for (const i of tree.placesOf(name)) {
+    if (i < inside) continue;
     places.push(i);
-    i = tree.end[i];
+    inside = tree.end[i];
   }
   return places;
 }

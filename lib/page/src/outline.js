@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The graph for those who cannot see it: a hidden tree of the open branches that moves with the cursor.
-import { h, listen, oncePerFrame } from './dom.js';
+import { h, later, listen, refill } from './dom.js';
 import { clip, visible } from './names.js';
 
 const MAX_SIBLINGS = 40;
@@ -11,11 +11,10 @@ const MAX_LEVELS = 200;
 export class Outline {
   constructor(app) {
     this.app = app;
-    this.element = h('div', { role: 'tree', class: 'outline', tabindex: '0', 'aria-label': 'Graph as a tree; arrow keys move' });
+    this.element = h('div', { role: 'tree', class: 'outline', tabindex: '0', alt: 'Graph as a tree; arrow keys move' });
     this.status = h('div.outline-status', { role: 'status', 'aria-live': 'polite' });
-    this.rebuild = oncePerFrame(() => this.build(this.view));
     listen(this.element, 'focus', () => {
-      if (this.app.selected.node <= 0 && this.app.selected.name < 0) this.app.arrow('Home');
+      if (this.app.chosen.node <= 0 && this.app.chosen.name < 0) this.app.arrow('Home');
     });
   }
 
@@ -26,13 +25,15 @@ export class Outline {
   }
 
   show(view) {
+    if (!this.view) later(() => this.build());
     this.view = view;
-    this.rebuild();
   }
 
   // The path to the cursor with its siblings; other branches stay closed.
-  build(view) {
+  build() {
+    const { view } = this;
     const { model } = view;
+    this.view = null;
     if (!model) return;
     const { tree, total } = model;
     const cursor = view.cursor;
@@ -53,7 +54,7 @@ export class Outline {
       if (chosen === undefined) break;
       parent = chosen;
     }
-    this.element.replaceChildren(...before, ...after);
+    refill(this.element, ...before, ...after);
     if (cursor > 0) this.element.setAttribute('aria-activedescendant', 'o' + cursor);
     else this.element.removeAttribute('aria-activedescendant');
   }
@@ -68,7 +69,7 @@ export class Outline {
       'aria-setsize': siblings.length,
       'aria-expanded': tree.first(node) < 0 ? null : String(isOpen),
       'aria-selected': String(node === view.cursor),
-      'aria-label': this.app.describe(tree, view.model, node),
+      alt: this.app.describe(tree, view.model, node),
     });
   }
 

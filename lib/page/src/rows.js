@@ -11,9 +11,9 @@ export class TreeView {
   constructor(app) {
     this.app = app;
     this.id = 'tree';
-    this.list = new VirtualList({ role: 'tree', class: 'table', 'aria-label': 'Call tree', tabindex: '0' }, 24, (i) => this.row(i));
+    this.list = new VirtualList({ role: 'tree', class: 'table', alt: 'Call tree', tabindex: '0' }, 24, (i) => this.row(i));
     const head = h('div.table-head', { 'aria-hidden': 'true' }, h('div.cell total', 'Total'), h('div.cell self', 'Self'), h('div.cell name', 'Call tree'));
-    this.element = h('section.view', { 'aria-label': 'Call tree' }, head, this.list.element);
+    this.element = h('section.view', { alt: 'Call tree' }, head, this.list.element);
     this.open = new Set();
     this.rows = [];
   }
@@ -38,10 +38,10 @@ export class TreeView {
         node = heaviest;
       }
     }
-    if (app.selected.node > 0) for (const step of this.tree.pathOf(app.selected.node).slice(0, -1)) this.open.add(step);
+    if (app.chosen.node > 0) for (const step of this.tree.pathOf(app.chosen.node).slice(0, -1)) this.open.add(step);
     this.list.rowHeight = app.rowHeight + 4;
     this.arrange();
-    const at = this.rows.findIndex((row) => row.node === app.selected.node);
+    const at = this.rows.findIndex((row) => row.node === app.chosen.node);
     if (at >= 0) this.list.reveal(at);
   }
 
@@ -75,13 +75,13 @@ export class TreeView {
       'div',
       {
         role: 'treeitem',
-        class: 'table-row' + (node === app.selected.node ? ' selected' : ''),
+        class: 'table-row' + (node === app.chosen.node ? ' selected' : ''),
         'aria-level': level,
         'aria-posinset': position,
         'aria-setsize': size,
         'aria-expanded': leaf ? null : String(isOpen),
-        'aria-selected': node === app.selected.node ? 'true' : 'false',
-        'aria-label': app.describe(this.tree, app.shown, node),
+        'aria-selected': node === app.chosen.node ? 'true' : 'false',
+        alt: app.describe(this.tree, app.shown, node),
         onclick: () => app.selectNode(node),
         ondblclick: (event) => this.toggle(node, event),
       },
@@ -100,7 +100,7 @@ export class TreeView {
 
   move(step) {
     if (!this.rows.length) return;
-    const at = this.rows.findIndex((row) => row.node === this.app.selected.node);
+    const at = this.rows.findIndex((row) => row.node === this.app.chosen.node);
     const next = Math.max(0, Math.min(this.rows.length - 1, at + step));
     this.app.selectNode(this.rows[next].node);
     this.list.reveal(next);
@@ -108,7 +108,7 @@ export class TreeView {
 
   // Right opens or enters, Left closes or leaves.
   sideways(inward) {
-    const { node } = this.app.selected;
+    const { node } = this.app.chosen;
     if (node <= 0) return this.move(1);
     const isOpen = this.open.has(node);
     if (inward && !isOpen && this.tree.first(node) >= 0) this.toggle(node);

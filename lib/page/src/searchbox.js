@@ -12,7 +12,7 @@ export class SearchBox {
     this.input = h('input', {
       type: 'search',
       placeholder: 'Search   /',
-      'aria-label': 'Search: text, /regex/, name: class: pkg:',
+      alt: 'Search: text, /regex/, name: class: pkg:',
       spellcheck: 'false',
       autocomplete: 'off',
       oninput: () => this.typed(),

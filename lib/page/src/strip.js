@@ -15,12 +15,12 @@ const STATE_DARK = ['#5f8cc4', '#4b9265', '#6f9f68', '#565b66', '#a58839', '#8c7
 export class Strip {
   constructor(app) {
     this.app = app;
-    this.canvas = h('canvas', { 'aria-hidden': 'true' });
+    this.surface = h('canvas', { 'aria-hidden': 'true' });
     this.label = h('div.strip-label');
     this.element = h(
       'div.strip',
-      { tabindex: '0', role: 'group', 'aria-label': 'Time: drag to select a range; arrow keys move it, Shift and arrows resize it', 'aria-describedby': 'strip-label' },
-      this.canvas,
+      { tabindex: '0', role: 'group', alt: 'Time: drag to select a range; arrow keys move it, Shift and arrows resize it', 'aria-describedby': 'strip-label' },
+      this.surface,
       this.label,
     );
     this.label.id = 'strip-label';
@@ -56,12 +56,12 @@ export class Strip {
 
   // How heat cells lie, if they are shown.
   get grid() {
-    return this.app.state.heat && heatGrid(this.view, 1e9 / this.side.meta.tickNs, this.canvas.clientWidth);
+    return this.app.state.heat && heatGrid(this.view, 1e9 / this.side.meta.tickNs, this.surface.clientWidth);
   }
 
   // [from, to] in ticks between two places of the pointer.
   between(a, b) {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const { clientWidth: width, clientHeight: height } = this.surface;
     const { grid } = this;
     const [from, to] = this.view;
     const ticks = [a, b]
@@ -74,26 +74,26 @@ export class Strip {
 
   bind() {
     const at = (event) => {
-      const { left, top } = this.canvas.getBoundingClientRect();
+      const { left, top } = this.surface.getBoundingClientRect();
       return { x: event.clientX - left, y: event.clientY - top };
     };
     let start = null;
     let which = field.range;
-    listen(this.canvas, 'pointerdown', (event) => {
+    listen(this.surface, 'pointerdown', (event) => {
       if (event.button > 0 || !this.available) return;
-      this.canvas.setPointerCapture(event.pointerId);
+      this.surface.setPointerCapture(event.pointerId);
       start = at(event);
       which = event.shiftKey && this.app.state.range ? field.base : field.range;
       this.before = this.app.rememberFilters();
     });
-    listen(this.canvas, 'pointermove', (event) => {
+    listen(this.surface, 'pointermove', (event) => {
       const here = at(event);
       if (start === null || (!this.dragging && Math.hypot(here.x - start.x, here.y - start.y) < 3)) return;
       this.dragging = true;
       this.app.dragRange(which, this.between(start, here));
     });
     for (const type of ['pointerup', 'pointercancel']) {
-      listen(this.canvas, type, () => {
+      listen(this.surface, type, () => {
         if (start === null) return;
         start = null;
         if (this.dragging) this.app.settleRange(this.before);
@@ -101,7 +101,7 @@ export class Strip {
         this.dragging = false;
       });
     }
-    listen(this.canvas, 'wheel', (event) => this.wheel(event, at(event).x), { passive: false });
+    listen(this.surface, 'wheel', (event) => this.wheel(event, at(event).x), { passive: false });
     listen(this.element, 'keydown', (event) => this.key(event));
   }
 
@@ -110,7 +110,7 @@ export class Strip {
     event.preventDefault();
     const [from, to] = this.view;
     const { end } = this;
-    const middle = from + ((to - from) * x) / (this.canvas.clientWidth || 1);
+    const middle = from + ((to - from) * x) / (this.surface.clientWidth || 1);
     const span = Math.min(end, Math.max(20, (to - from) * Math.exp(Math.max(-200, Math.min(200, event.deltaY)) * 0.003)));
     const left = Math.min(Math.max(0, middle - ((middle - from) * span) / (to - from)), end - span);
     this.zoomed = span >= end ? null : [left, left + span];
@@ -159,14 +159,14 @@ export class Strip {
   draw() {
     if (!this.available) return;
     const width = this.element.clientWidth;
-    const height = this.canvas.clientHeight;
+    const height = this.surface.clientHeight;
     if (!width || !height) return;
     const { dark, state } = this.app;
     const ratio = Math.min(devicePixelRatio || 1, 2);
     if (!this.cells) this.cells = this.count(width);
-    this.canvas.width = width * ratio;
-    this.canvas.height = height * ratio;
-    const context = this.canvas.getContext('2d', { alpha: false });
+    this.surface.width = width * ratio;
+    this.surface.height = height * ratio;
+    const context = this.surface.getContext('2d', { alpha: false });
     context.scale(ratio, ratio);
     context.fillStyle = dark ? '#1d2026' : '#f6f7f9';
     context.fillRect(0, 0, width, height);

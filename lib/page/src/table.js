@@ -3,7 +3,7 @@
 
 // The table of methods: self, total, share; with two captures also what changed and how surely.
 import { passing, twoSided } from './compare.js';
-import { h } from './dom.js';
+import { h, refill } from './dom.js';
 import { sumMethods } from './methods.js';
 import { visible } from './names.js';
 import { formatCount, formatPoints, formatShare, formatWeight } from './numbers.js';
@@ -32,16 +32,16 @@ export class TableView {
       type: 'search',
       class: 'filter',
       placeholder: 'Filter methods',
-      'aria-label': 'Filter methods',
+      alt: 'Filter methods',
       oninput: () => this.arrange(),
     });
-    this.only = h('select', { 'aria-label': 'Which methods', onchange: () => this.arrange() });
+    this.only = h('select', { alt: 'Which methods', onchange: () => this.arrange() });
     for (const [value, text] of [['all', 'All'], ['changed', 'Changed'], ['gone', 'Gone'], ['new', 'New']]) this.only.append(h('option', { value }, text));
     this.head = h('div.table-head', { role: 'row' });
     this.list = new VirtualList({ role: 'rowgroup', class: 'table' }, 24, (i) => this.row(i));
     this.note = h('span.note');
-    this.grid = h('div', { role: 'table', class: 'grid', 'aria-label': 'Methods', tabindex: '0' }, h('div', { role: 'rowgroup' }, this.head), this.list.element);
-    this.element = h('section.view', { 'aria-label': 'Table of methods' }, h('div.tools', this.filter, this.only, this.note), this.grid);
+    this.grid = h('div', { role: 'table', class: 'grid', alt: 'Methods', tabindex: '0' }, h('div', { role: 'rowgroup' }, this.head), this.list.element);
+    this.element = h('section.view', { alt: 'Table of methods' }, h('div.tools', this.filter, this.only, this.note), this.grid);
     this.order = [];
   }
 
@@ -134,7 +134,7 @@ export class TableView {
       const cell = h('button', { type: 'button', onclick: sort, title: tip || title }, title, active ? (this.sort.down ? ' ↓' : ' ↑') : '');
       return h('div', { role: 'columnheader', class: 'cell ' + key, 'aria-sort': active ? (this.sort.down ? 'descending' : 'ascending') : 'none' }, cell);
     });
-    this.head.replaceChildren(...cells);
+    refill(this.head, ...cells);
   }
 
   row(index) {
@@ -147,9 +147,9 @@ export class TableView {
       'div',
       {
         role: 'row',
-        class: 'table-row' + (n === app.selected.name ? ' selected' : ''),
+        class: 'table-row' + (n === app.chosen.name ? ' selected' : ''),
         'aria-rowindex': index + 2,
-        'aria-selected': n === app.selected.name ? 'true' : null,
+        'aria-selected': n === app.chosen.name ? 'true' : null,
         onclick: () => app.selectName(n),
         ondblclick: () => app.go('sandwich', n),
       },
@@ -188,7 +188,7 @@ export class TableView {
 
   // Arrow keys.
   move(step) {
-    const at = this.order.indexOf(this.app.selected.name);
+    const at = this.order.indexOf(this.app.chosen.name);
     const next = Math.max(0, Math.min(this.order.length - 1, at + step));
     if (!this.order.length) return;
     this.app.selectName(this.order[next]);

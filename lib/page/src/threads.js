@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Threads by weight, and thread states: which of them count.
-import { button, h } from './dom.js';
+import { button, h, refill } from './dom.js';
 import { hashText, visible } from './names.js';
 import { formatCount, formatShare } from './numbers.js';
 import { STATES } from './strip.js';
@@ -13,15 +13,15 @@ const pattern = (name) => name.replace(/\d+/g, '#');
 export class ThreadPanel {
   constructor(app) {
     this.app = app;
-    this.filter = h('input', { type: 'search', placeholder: 'Filter threads', 'aria-label': 'Filter threads', oninput: () => this.arrange() });
+    this.filter = h('input', { type: 'search', placeholder: 'Filter threads', alt: 'Filter threads', oninput: () => this.arrange() });
     this.group = h('input', { type: 'checkbox', onchange: () => this.arrange() });
     this.split = h('input', { type: 'checkbox', onchange: () => app.update({ split: this.split.checked }) });
-    this.list = new VirtualList({ role: 'group', class: 'threads', 'aria-label': 'Threads' }, 28, (i) => this.row(i));
-    this.states = h('div.states', { role: 'group', 'aria-label': 'States' });
+    this.list = new VirtualList({ role: 'group', class: 'threads', alt: 'Threads' }, 28, (i) => this.row(i));
+    this.states = h('div.states', { role: 'group', alt: 'States' });
     this.why = h('p.hint');
     this.element = h(
       'aside.panel',
-      { 'aria-label': 'Threads and states', hidden: true },
+      { alt: 'Threads and states', hidden: true },
       h('div.panel-head', h('h2', 'Threads'), button('Close', () => app.togglePanel(), { class: 'plain' }, '×')),
       this.why,
       (this.body = h(
@@ -117,7 +117,7 @@ export class ThreadPanel {
     const { states } = this.app.state;
     const present = STATES.map((_, n) => n).filter((n) => this.byState[n] > 0);
     this.states.hidden = present.length < 2;
-    this.states.replaceChildren(
+    refill(this.states,
       ...present.map((n) => {
         const box = h('input', { type: 'checkbox', onchange: () => this.toggleState(n, present) });
         box.checked = !states || states.includes(n);

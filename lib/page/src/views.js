@@ -3,7 +3,7 @@
 
 // The three views that draw a graph: the graph itself, merged callers, and the sandwich of one method.
 import { evidenceColour } from './colours.js';
-import { h, listen } from './dom.js';
+import { h, listen, oncePerFrame } from './dom.js';
 import { FlameView } from './flame.js';
 import { layoutBoxes, startOf } from './layout.js';
 import { mergedCallers, sandwichOf } from './merged.js';
@@ -26,7 +26,7 @@ export function modelOf(app, tree, measure, values) {
     fill: (node) => colours.of(tree.name[node], tree.kind[node]),
     marked: (node) => Boolean(app.hits && tree.name[node] >= 0 && app.hits[tree.name[node]]),
     hatched: () => false,
-    selectedName: app.selected.name,
+    selectedName: app.chosen.name,
     ticks: null,
     comparing: result.comparing,
   };
@@ -38,7 +38,7 @@ export class GraphView {
     this.id = 'graph';
     this.flame = new FlameView(app.listener, 'graph');
     this.minimap = new Minimap(this.flame);
-    this.element = h('section.view', { 'aria-label': 'Graph' }, this.minimap.element, this.flame.element);
+    this.element = h('section.view', { alt: 'Graph' }, this.minimap.element, this.flame.element);
     this.tree = null;
   }
 
@@ -56,7 +56,7 @@ export class GraphView {
       }));
     }
     this.flame.flame = app.state.flame;
-    this.flame.cursor = app.selected.node;
+    this.flame.cursor = app.chosen.node;
     const same = this.tree === tree;
     const part = same && this.whole ? [this.flame.from / this.whole, this.flame.to / this.whole] : null;
     this.tree = tree;
@@ -70,7 +70,7 @@ export class GraphView {
     else this.flame.setWindow(0, total[0]);
     if (!same || this.drawnFor !== total) this.minimap.forget();
     this.drawnFor = total;
-    this.minimap.draw(app.dark);
+    this.minimap.redraw();
   }
 
   compare(model) {
@@ -87,8 +87,8 @@ export class GraphView {
 
   redraw() {
     if (!this.flame.model) return;
-    this.flame.cursor = this.app.selected.node;
-    this.flame.model.selectedName = this.app.selected.name;
+    this.flame.cursor = this.app.chosen.node;
+    this.flame.model.selectedName = this.app.chosen.name;
     this.flame.redraw();
   }
 
@@ -104,7 +104,7 @@ export class CallersView {
     this.id = 'callers';
     this.flame = new FlameView(app.listener, 'callers');
     this.flame.rootRow = -1;
-    this.element = h('section.view', { 'aria-label': 'Merged callers' }, this.flame.element);
+    this.element = h('section.view', { alt: 'Merged callers' }, this.flame.element);
   }
 
   show() {
@@ -124,7 +124,7 @@ export class CallersView {
   redraw() {
     if (!this.flame.model) return;
     this.flame.cursor = this.cursor;
-    this.flame.model.selectedName = this.app.selected.name;
+    this.flame.model.selectedName = this.app.chosen.name;
     this.flame.redraw();
   }
 }
@@ -143,7 +143,7 @@ export class SandwichView {
     this.none = h('p.hint');
     this.element = h(
       'section.view sandwich',
-      { 'aria-label': 'Sandwich' },
+      { alt: 'Sandwich' },
       h('div.half-title', 'Callers'),
       this.up.element,
       this.title,
@@ -161,7 +161,7 @@ export class SandwichView {
 
   show() {
     const { app } = this;
-    const name = app.selected.name;
+    const name = app.chosen.name;
     this.element.classList.toggle('empty', name < 0);
     if (name < 0) {
       this.none.textContent = 'Select a method in any view: its callers and callees appear here.';
@@ -182,7 +182,7 @@ export class SandwichView {
   }
 
   redraw() {
-    if (this.name !== this.app.selected.name) return this.show();
+    if (this.name !== this.app.chosen.name) return this.show();
     for (const flame of [this.up, this.down]) if (flame.model) flame.redraw();
   }
 }
@@ -191,32 +191,33 @@ export class SandwichView {
 export class Minimap {
   constructor(flame) {
     this.flame = flame;
-    this.canvas = h('canvas', { 'aria-hidden': 'true' });
-    this.element = h('div.minimap', this.canvas);
+    this.surface = h('canvas', { 'aria-hidden': 'true' });
+    this.element = h('div.minimap', this.surface);
     this.image = null;
+    this.redraw = oncePerFrame(() => this.draw());
     let grabbed = null;
-    const at = (event) => ((event.clientX - this.canvas.getBoundingClientRect().left) / (this.canvas.clientWidth || 1)) * flame.whole;
-    listen(this.canvas, 'pointerdown', (event) => {
-      this.canvas.setPointerCapture(event.pointerId);
+    const at = (event) => ((event.clientX - this.surface.getBoundingClientRect().left) / (this.surface.clientWidth || 1)) * flame.whole;
+    listen(this.surface, 'pointerdown', (event) => {
+      this.surface.setPointerCapture(event.pointerId);
       const value = at(event);
       const span = flame.to - flame.from;
       grabbed = value >= flame.from && value < flame.to ? value - flame.from : span / 2;
       flame.setWindow(value - grabbed, value - grabbed + span);
     });
-    listen(this.canvas, 'pointermove', (event) => {
+    listen(this.surface, 'pointermove', (event) => {
       if (grabbed === null) return;
       const span = flame.to - flame.from;
       flame.setWindow(at(event) - grabbed, at(event) - grabbed + span);
     });
     for (const type of ['pointerup', 'pointercancel']) {
-      listen(this.canvas, type, () => {
+      listen(this.surface, type, () => {
         if (grabbed !== null) flame.listener.settled(flame);
         grabbed = null;
       });
     }
     new ResizeObserver(() => {
       this.forget();
-      this.draw(this.dark);
+      this.redraw();
     }).observe(this.element);
   }
 
@@ -245,12 +246,12 @@ export class Minimap {
     return image;
   }
 
-  draw(dark) {
-    this.dark = dark;
+  draw() {
     const { flame } = this;
     const width = this.element.clientWidth;
     const height = this.element.clientHeight;
     if (!width || !height || !flame.model) return;
+    const { dark } = flame.model;
     const ratio = Math.min(devicePixelRatio || 1, 2);
     const key = `${width}x${height}x${ratio}${dark}${flame.flame}`;
     if (!this.image || this.key !== key) {
@@ -259,13 +260,15 @@ export class Minimap {
         this.paintLater = null;
         this.image = this.paint(width, height, ratio);
         this.key = key;
-        this.draw(this.dark);
+        this.draw();
       }, 60);
       if (!this.image) return;
     }
-    this.canvas.width = width * ratio;
-    this.canvas.height = height * ratio;
-    const context = this.canvas.getContext('2d');
+    // Another size is another canvas to the browser.
+    if (this.surface.width !== this.image.width) this.surface.width = this.image.width;
+    if (this.surface.height !== this.image.height) this.surface.height = this.image.height;
+    const context = this.surface.getContext('2d');
+    context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(this.image, 0, 0);
     context.scale(ratio, ratio);
     const left = (flame.from / flame.whole) * width;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A list of any length of which only the rows in view exist.
-import { h, listen, oncePerFrame } from './dom.js';
+import { h, listen, oncePerFrame, refill } from './dom.js';
 
 export class VirtualList {
   // fill(index): the element of a row.
@@ -35,7 +35,7 @@ export class VirtualList {
       row.style.top = i * this.rowHeight + 'px';
       rows.push(row);
     }
-    this.inner.replaceChildren(...rows);
+    refill(this.inner, ...rows);
   }
 
   reveal(index) {
