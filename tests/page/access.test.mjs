@@ -68,7 +68,7 @@ test('B65: on a phone a tap selects, a second one zooms, nothing is too small, n
     assert.ok(['alpha', 'beta'].includes(first), first);
     const again = await page.locator('.flame canvas').first().boundingBox();
     await page.touchscreen.tap(again.x + 20, again.y + 36);
-    await page.waitForTimeout(300);
+    await settle(page);
     assert.match(fragment(page).get('z') || '', /^1\./);
     const small = await page.locator('button:visible, summary:visible, select:visible, input[type=search]:visible').evaluateAll((all) => all.map((e) => [e.textContent || e.getAttribute('aria-label'), e.getBoundingClientRect()]).filter(([, r]) => r.height < 43.5 || r.width < 40).map(([name, r]) => `${name} ${r.width}x${r.height}`));
     assert.deepEqual(small, []);
@@ -85,7 +85,7 @@ test('B65: a pinch zooms the graph and not the page', async () => {
     const box = await page.locator('.flame canvas').first().boundingBox();
     const client = await context.newCDPSession(page);
     await client.send('Input.synthesizePinchGesture', { x: box.x + 180, y: box.y + box.height / 2, scaleFactor: 2, gestureSourceType: 'touch' });
-    await page.waitForTimeout(300);
+    await page.waitForFunction(() => /[zw]=/.test(location.hash));
     assert.equal(await page.evaluate(() => visualViewport.scale), 1);
     const [from, to] = (fragment(page).get('w') || '0~1000').split('~').map(Number);
     assert.ok(fragment(page).get('z') || to - from < 700, page.url());

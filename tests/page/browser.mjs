@@ -21,9 +21,10 @@ export async function closeBrowser() {
   running = null;
 }
 
-// Opens a file; `options` are those of a browser context, and `allow`: a pattern of expected messages.
-export async function open(file, { hash = '', allow = null, before = null, wait = true, ...options } = {}) {
-  const context = await (await browser()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
+// Opens a file; `options` are those of a browser context, and `allow`: a pattern of expected messages; `prepare`: what to
+// do with the page before it is there. Nothing is animated unless asked for: tests wait for what happens, not for a time.
+export async function open(file, { hash = '', allow = null, before = null, prepare = null, wait = true, ...options } = {}) {
+  const context = await (await browser()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
   await context.grantPermissions([]);
   const page = await context.newPage();
   const problems = [];
@@ -44,6 +45,7 @@ export async function open(file, { hash = '', allow = null, before = null, wait 
     document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective + ' ' + event.sample));
   });
   if (before) await page.addInitScript(before);
+  if (prepare) await prepare(page);
   await page.goto('file://' + file + hash);
   if (wait) await ready(page);
   return {
@@ -65,8 +67,9 @@ export async function ready(page) {
 }
 
 export async function settle(page) {
-  // A page that draws no frames must fail its test, not hang it.
-  const drawn = page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 30, true)))));
+  // What the page does after its frames, it asked for before this does. A page that draws no frames must fail its test,
+  // not hang it.
+  const drawn = page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => requestIdleCallback(() => setTimeout(resolve, 30, true))))));
   const late = new Promise((resolve) => setTimeout(resolve, 20000, false).unref());
   if (!(await Promise.race([drawn, late]))) throw new Error('the page has drawn no frame for 20 s');
 }

@@ -2,26 +2,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a page costs, measured inside the browser.
-import { open } from './browser.mjs';
+import { browser, open, settle } from './browser.mjs';
 
 export const percentile = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
 export const median = (values) => percentile(values, 0.5);
 
-const WATCH_TASKS = () => {
-  window.tasks = [];
-  new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((e) => e.duration))).observe({ type: 'longtask', buffered: true });
-};
+// A function that tells how many milliseconds of processor time the main thread has worked since it was last asked. Unlike
+// time on the clock it hardly depends on what else the machine does.
+export async function threadTime(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const read = async () => (await session.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value * 1000;
+  let before = await read();
+  return async () => {
+    const since = before;
+    before = await read();
+    return before - since;
+  };
+}
 
-// Opens the file in fresh contexts: [{ painted (ms after navigation), longest task (ms), heap (bytes) }].
+// The longest task of a page's main thread in a trace, in ms of processor time.
+function longestTask(trace) {
+  const mains = new Set(trace.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid} ${e.tid}`));
+  const tasks = trace.filter((e) => e.ph === 'X' && e.tdur !== undefined && mains.has(`${e.pid} ${e.tid}`));
+  return Math.max(...tasks.map((e) => e.tdur)) / 1000;
+}
+
+// Opens the file in fresh contexts: [{ work (ms until painted), longest task (ms), heap (bytes) }].
 export async function openTimes(file, times) {
   const found = [];
   for (let i = 0; i < times; i++) {
-    const opened = await open(file, { before: WATCH_TASKS });
-    const { page } = opened;
-    const painted = await page.evaluate(() => performance.getEntriesByName('painted')[0].startTime);
-    await page.waitForTimeout(300);
-    const longest = await page.evaluate(() => Math.max(0, ...window.tasks));
-    found.push({ painted, longest, heap: await heapAfterCollection(page) });
+    let spent;
+    const prepare = async (page) => {
+      spent = await threadTime(page);
+      await (await browser()).startTracing(page, { categories: ['toplevel'] });
+    };
+    const opened = await open(file, { prepare });
+    const work = await spent();
+    await settle(opened.page);
+    const longest = longestTask(JSON.parse((await (await browser()).stopTracing()).toString()).traceEvents);
+    found.push({ work, longest, heap: await heapAfterCollection(opened.page) });
     await opened.close();
   }
   return found;
@@ -36,40 +56,43 @@ export async function heapAfterCollection(page) {
   return usedSize + backingStorageSize;
 }
 
-// For `before`: times the callbacks of animation frames. The page keeps its own reference, so it must come first.
-export const WATCH_FRAMES = () => {
+// For `before`: counts animation frames. The page keeps its own reference, so it must come first.
+export const COUNT_FRAMES = () => {
   const original = window.requestAnimationFrame.bind(window);
-  window.frameTimes = [];
+  window.framesDrawn = 0;
   window.requestAnimationFrame = (work) => original((now) => {
-    const since = performance.now();
+    window.framesDrawn++;
     work(now);
-    window.frameTimes.push(performance.now() - since);
   });
 };
 
-export const framesSince = (page, count) => page.evaluate((n) => window.frameTimes.slice(n), count);
-export const framesSoFar = (page) => page.evaluate(() => window.frameTimes.length);
+export const framesSoFar = (page) => page.evaluate(() => window.framesDrawn);
 
-// Times of the work of single frames, in ms, while the pointer zooms the whole graph in and out, and while it drags
-// inside of a zoom.
+// Processor time of single steps with their frames, in ms, while the pointer zooms the whole graph in and out, and while
+// it drags inside of a zoom.
 export async function drawTimes(page) {
   const box = await page.locator('.flame[data-view="graph"] canvas').boundingBox();
   const at = { x: box.x + box.width * 0.3, y: box.y + 150 };
+  const spent = await threadTime(page);
   const frames = async (move) => {
-    const before = await framesSoFar(page);
-    for (let i = 0; i < 45; i++) await move(i);
-    await page.waitForTimeout(100);
-    return framesSince(page, before);
+    const found = [];
+    await spent();
+    for (let i = 0; i < 45; i++) {
+      await move(i);
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))));
+      found.push(await spent());
+    }
+    return found;
   };
   await page.mouse.move(at.x, at.y);
   await page.keyboard.down('Control');
   const whole = await frames((i) => page.mouse.wheel(0, i % 2 ? 4 : -4));
   await page.keyboard.up('Control');
   await page.keyboard.press('0');
-  await page.mouse.dblclick(at.x, at.y);
-  await page.waitForTimeout(300);
-  await page.mouse.dblclick(at.x, at.y + 100);
-  await page.waitForTimeout(300);
+  for (const y of [at.y, at.y + 100]) {
+    await page.mouse.dblclick(at.x, y);
+    await settle(page);
+  }
   await page.mouse.down();
   const zoomed = await frames((i) => page.mouse.move(at.x + (i < 23 ? i : 46 - i) * 8, at.y));
   await page.mouse.up();

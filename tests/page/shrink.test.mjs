@@ -127,6 +127,6 @@ const depth = (n) => \`<\${n > 0 ? \`\${n}:\${depth(n - 1)}}\` : '{'}>\`;
 const slash = (text) => text.replace(/[/"'\`]\\/?/g, '|') + 8 / 2 / 1;
 const far = Math.max(-Infinity, 1, 2) + Math.floor(2.5);
 const nothing = undefined;
-out.push(words.join(), depth(2), slash('a/b"c'), far, nothing === undefined, [Infinity, -Infinity].join(), 1 - -1, 1 + +1, 3 .toString(), nothing ? 0.5 : 0.25, 1 - 0.5, [...'0.5'].length * 0.5);
+out.push(words.join(), depth(2), slash('a/b"c'), far, nothing === undefined, [Infinity, -Infinity].join(), 1 - -1, 1 + +1, 3 .toString(), nothing ? 0.5 : 0.25, 1 - 0.5, [...'0.5'].length * 0.5, [words[2], null, undefined, 0].map((x) => x === 'undefined' || (x !== 'plain' && x === null)).join());
 `);
 });

@@ -25,7 +25,7 @@ export async function clickBox(page, share, row, view) {
 export async function doubleClickBox(page, share, row, view) {
   const { x, y } = await pointOf(page, share, row, view);
   await page.mouse.dblclick(x, y);
-  await page.waitForTimeout(250);
+  await settle(page);
 }
 
 export async function hoverBox(page, share, row, view) {
@@ -44,11 +44,6 @@ export async function press(page, ...keys) {
     await page.keyboard.press(key);
     await settle(page);
   }
-}
-
-export async function pressZoom(page, key) {
-  await page.keyboard.press(key);
-  await page.waitForTimeout(250);
 }
 
 // Rows of the table that are in view: [[cell, ...], ...].
