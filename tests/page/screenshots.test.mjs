@@ -87,6 +87,8 @@ for (const [look, options] of Object.entries(LOOKS)) {
       await take(page, `${look}-diff`);
       await press(page, '4');
       await take(page, `${look}-diff-table`);
+      const cut = await page.locator('.table-row .cell *').evaluateAll((all) => all.filter((e) => e.getBoundingClientRect().left < 0).length);
+      assert.equal(cut, 0, 'cells are cut off');
     });
   });
 }
