@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The image: two static programs, the agent and the certificate bundle, nothing else.
+# The image: one static program under two names, the agent and the certificate bundle, nothing else.
 #
 #   docker build -t jprof .                      from a registry's Debian 12
 #   buildah bud --build-arg BASE=localhost/debian12:1 .   from a base of your own (tests/e2e/image-build does it offline)
@@ -24,14 +24,15 @@ COPY lib lib
 COPY agent agent
 COPY sidecar sidecar
 COPY plugin plugin
+COPY image image
 COPY scripts/build scripts/
 RUN scripts/build --static
 # An ephemeral container has no volume and any uid: both folders are for its captures. A sidecar mounts volumes there.
-# Nobody but root can read the programs, so the kernel treats them as not dumpable from their first instruction: the JVM
+# Nobody but root can read the program, so the kernel treats them as not dumpable from their first instruction: the JVM
 # next door, of the same user, sees neither their memory nor their files. The agent is what the JVM itself must read.
 # The user has an entry, so that a runtime that is given the uid alone takes its group too, as it does for most JVM images.
 RUN mkdir -p /image/etc/ssl/certs && \
-    install -m 0711 build/image/jprof build/image/kubectl-jprof /image/ && \
+    install -m 0711 build/image/jprof /image/ && ln -s jprof /image/kubectl-jprof && \
     install -m 0444 build/image/libjprof.so /image/ && \
     install -m 0444 /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ && \
     echo 'nonroot:x:65532:65532::/:/' >/image/etc/passwd && chmod 0444 /image/etc/passwd && \

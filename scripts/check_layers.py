@@ -47,6 +47,7 @@ MAY_INCLUDE = {
     "sidecar/container": ["lib/base"],
     "sidecar/jvm": ["lib/base", "lib/elf", "sidecar/container"],
     "plugin": LIB_OF_PLUGIN,
+    "image": ["sidecar", "plugin"],
     "bench": ["lib", "agent", "sidecar", "plugin"],
     "tests": ["lib", "agent", "sidecar", "plugin", "bench"],
 }

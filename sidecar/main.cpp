@@ -1,26 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/cli/program.h"
-#include "sidecar/commands/commands.h"
-
-#include <csignal>
-#include <malloc.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+#include "sidecar/program.h"
 
 int main(int argc, char** argv) {
-  // A JVM of our uid must not be able to open our /proc files. The image's mode 0711 makes us
-  // non-dumpable before the first instruction; this covers every other way to be started.
-  prctl(PR_SET_DUMPABLE, 0);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  std::signal(SIGPIPE, SIG_IGN);
-#ifdef __GLIBC__
-  // Large blocks go back to the kernel at once: the memory is the pod's.
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
-
-  jprof::cli::Program program("jprof", "Profiles JVMs that share this process's PID namespace.");
-  jprof::sidecar::add_commands(program, argc > 1 ? argv[1] : "");
-  return program.run(argc, argv);
+  return jprof::sidecar::run_program(argc, argv);
 }

@@ -6,7 +6,7 @@
 docker_archive.py OUT.tar NAME:TAG [--layer ROOTFS.tar]... [--add SOURCE:DESTINATION[:MODE]]... [options]
 
 Every --layer is an uncompressed tar and becomes a layer; all --add (files or folders, owned by root) make one more on
-top. --mkdir PATH[:MODE] adds an empty folder to that layer.
+top. --mkdir PATH[:MODE] adds an empty folder to that layer, --link TARGET:NAME a symbolic link.
 """
 import argparse
 import hashlib
@@ -23,6 +23,7 @@ def parse_arguments():
     parser.add_argument("--layer", action="append", default=[])
     parser.add_argument("--add", action="append", default=[])
     parser.add_argument("--mkdir", action="append", default=[])
+    parser.add_argument("--link", action="append", default=[])
     parser.add_argument("--env", action="append", default=[])
     parser.add_argument("--label", action="append", default=[])
     parser.add_argument("--user", default="")
@@ -52,11 +53,15 @@ class LayerWriter:
         self.folders.add(name)
         self._add(name, tarfile.DIRTYPE, mode)
 
+    def link(self, target, name):
+        self.folder(os.path.dirname(name.strip("/")))
+        self._add(name.strip("/"), tarfile.SYMTYPE, 0o777, target=target)
+
     def file(self, source, name, mode=None):
         name = name.strip("/")
         self.folder(os.path.dirname(name))
         if os.path.islink(source) and mode is None:
-            self._add(name, tarfile.SYMTYPE, 0o777, target=os.readlink(source))
+            self.link(os.readlink(source), name)
         elif os.path.isdir(source):
             self.folder(name)
             for child in sorted(os.listdir(source)):
@@ -76,6 +81,9 @@ def write_top_layer(arguments, path):
     for item in arguments.add:
         source, destination, *mode = item.split(":")
         layer.file(source, destination, int(mode[0], 8) if mode else None)
+    for item in arguments.link:
+        target, name = item.split(":")
+        layer.link(target, name)
     layer.tar.close()
 
 
@@ -90,7 +98,7 @@ def digest_of(path):
 def main():
     arguments = parse_arguments()
     layers, top = list(arguments.layer), arguments.out + ".layer"
-    if arguments.add or arguments.mkdir:
+    if arguments.add or arguments.mkdir or arguments.link:
         write_top_layer(arguments, top)
         layers.append(top)
     digests = [digest_of(layer) for layer in layers]
