@@ -15,9 +15,10 @@ namespace jprof::plugin {
 struct Output {
   std::string format; // "html", "collapsed", ...: what the sidecar is asked for
   std::string path;   // empty: default_path
+  // kIfSent: kept like kAlways, but nobody misses it.
   // kUnlessStored: fetched because a store gets every file of a capture; kept only if that fails.
   // kNever: comes with the rest, and nobody asked for it.
-  enum class Keep { kAlways, kUnlessStored, kNever } keep = Keep::kAlways;
+  enum class Keep { kAlways, kIfSent, kUnlessStored, kNever } keep = Keep::kAlways;
 };
 
 // The `-o FILE`s of a command; none of them is one HTML page. kUsage for an ending that names no

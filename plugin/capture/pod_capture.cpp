@@ -3,7 +3,9 @@
 #include "plugin/capture/pod_capture.h"
 
 #include "lib/base/encoding.h"
+#include "lib/capture/bundle.h"
 #include "plugin/capture/delivery.h"
+#include "plugin/capture/missing_files.h"
 #include "plugin/capture/pod_entry.h"
 #include "plugin/capture/received_files.h"
 #include "plugin/session/ask.h"
@@ -41,7 +43,8 @@ const Output* output_of(const PodCapture& capture, const std::string& format) {
 void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& report) {
   for (ReceivedFiles::File& file : received.files()) {
     const Output* output = output_of(capture, file.format);
-    const bool wanted = output != nullptr && output->keep == Output::Keep::kAlways;
+    const bool wanted = output != nullptr && (output->keep == Output::Keep::kAlways ||
+                                              output->keep == Output::Keep::kIfSent);
     const bool dropped = output == nullptr || output->keep == Output::Keep::kNever;
     if (dropped || (!wanted && !report.stored.empty())) {
       continue;
@@ -66,6 +69,41 @@ void read_result(const control::ResultMessage& result, PodReport& report) {
       code = result.exit_code == 6 ? ErrorCode::kPartialCapture : ErrorCode::kNotStored;
     }
     report.error = base::make_error(code, result.message, result.cure);
+  }
+}
+
+bool names_recording(const base::Json& manifest) {
+  const base::Json& files = base::json_array(manifest, "files");
+  return std::any_of(files.begin(), files.end(), [](const base::Json& file) {
+    return base::json_string(file, "name") == capture::bundle_file_name("jprof");
+  });
+}
+
+// What was asked for and did not come is made here, of the recording.
+void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& received,
+                  PodReport& report) {
+  const auto fetch = [&](ReceivedFiles& recording) -> base::Status {
+    control::Request request;
+    request.kind = control::RequestKind::kFetch;
+    request.fetch.id = report.id;
+    request.fetch.names = {capture::bundle_file_name("jprof")};
+    request.fetch.offsets = {0};
+    JPROF_TRY(run.run(request, recording));
+    return {};
+  };
+  const std::vector<const Output*> missing = missing_outputs(capture.outputs, received.files());
+  if (missing.empty()) {
+    return;
+  }
+  base::Status made =
+      names_recording(report.manifest)
+          ? make_outputs(missing, received.files(), fetch)
+          : base::make_failure(ErrorCode::kProtocol, "the sidecar sent neither ." +
+                                                         missing.front()->format +
+                                                         " nor the recording to make it of");
+  // Where there is an error already, only one that says more than "partial" is not lost for it.
+  if (!made && (!report.error || report.error->code == ErrorCode::kPartialCapture)) {
+    report.error = std::move(made).error();
   }
 }
 
@@ -157,6 +195,7 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
       report.error = std::move(error).with_context("captured, but not stored");
     }
   }
+  make_missing(capture, run, received, report);
   keep_files(capture, received, report);
   if (!report.error || report.error->code == ErrorCode::kPartialCapture) {
     run.release();

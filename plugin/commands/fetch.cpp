@@ -28,9 +28,9 @@ struct FetchOptions {
 };
 
 // Every format that a sidecar may send, since only its answer says which there are; with -o only
-// those are kept.
+// those are kept. Without, there is a page at least.
 std::vector<Output> outputs_of(const FetchOptions& options, std::vector<Output> plan) {
-  Output::Keep keep = Output::Keep::kAlways;
+  Output::Keep keep = Output::Keep::kIfSent;
   if (options.outputs.empty()) {
     plan.clear();
   } else {
@@ -41,7 +41,9 @@ std::vector<Output> outputs_of(const FetchOptions& options, std::vector<Output> 
       return output.format == format;
     });
     if (!known) {
-      plan.push_back({format, default_path(options.target, options.id, format), keep});
+      const bool page = options.outputs.empty() && format == "html";
+      plan.push_back({format, default_path(options.target, options.id, format),
+                      page ? Output::Keep::kAlways : keep});
     }
   }
   return plan;

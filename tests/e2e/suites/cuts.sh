@@ -42,7 +42,7 @@ sidecar_dies() {
   cat "$work/cut"
   case $code in
     0) page_is_whole "$work/laptop/lost.html" ;;
-    6) grep -q 'kept' "$work/cut" ;; # a sidecar that starts again salvages the recording, and makes no page of it
+    6) grep -q 'kept' "$work/cut" && page_is_whole "$work/laptop/lost.html" ;; # made here, of the recording it salvaged
     8) [[ ! -e $work/laptop/lost.html ]] && grep -q 'kubectl jprof fetch' "$work/cut" ;;
     *) echo "exit code $code"; return 1 ;;
   esac

@@ -157,6 +157,42 @@ class PluginTest(unittest.TestCase):
         self.assertIn("the JVM ended after 3 s", err)
         self.assertEqual(self.files(), ["x.html"])
 
+    RECORDING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../fuzz/corpus/recording/small.jprof")
+
+    def test_of_a_salvaged_recording_the_page_is_made_here(self):
+        server = self.serve(mode="salvaged:" + self.RECORDING)
+        out, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", code=6)
+        self.assertIn("the JVM ended after 3 s", err)
+        self.assertIn("x.html", out)
+        self.assertEqual(self.files(), ["x.html"])
+        self.assertEqual(len(server.execs), 2)
+        with open(os.path.join(self.work, "x.html"), encoding="utf-8") as page:
+            text = page.read()
+        self.assertTrue(text.startswith("<!doctype html>") and text.rstrip().endswith("</html>"), text[:200])
+        # What was asked for besides is there as well, and fetch does the same.
+        self.run_plugin("demo", "--duration", "50ms", "-o", "y.collapsed", "-o", "y.jprof", code=6)
+        self.assertGreater(os.path.getsize(os.path.join(self.work, "y.collapsed")), 0)
+        with open(os.path.join(self.work, "y.jprof"), "rb") as got, open(self.RECORDING, "rb") as sent:
+            self.assertEqual(got.read(), sent.read())
+        self.run_plugin("fetch", "demo", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "-o", "z.html", code=6)
+        with open(os.path.join(self.work, "z.html"), encoding="utf-8") as page:
+            self.assertEqual(page.read(), text)
+
+    def test_a_salvaged_recording_that_cannot_be_read_is_kept(self):
+        broken = os.path.join(self.folder.name, "broken.jprof")
+        with open(broken, "wb") as out:
+            out.write(b"not a recording \xff\x00")
+        self.serve(mode="salvaged:" + broken)
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", code=7)
+        self.assertIn("kept as x.jprof", err)
+        self.assertEqual(self.files(), ["x.jprof"])
+
+    def test_a_format_that_only_a_sidecar_could_make_leaves_the_recording(self):
+        self.serve(mode="salvaged:" + self.RECORDING)
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "-o", "x.jfr", code=7)
+        self.assertIn("kept as x.jprof", err)
+        self.assertEqual(self.files(), ["x.html", "x.jprof"])
+
     def test_a_download_goes_on_where_it_was_cut(self):
         server = self.serve(3 * MEGABYTE, faults=[{"cut": MEGABYTE}, {"cut": MEGABYTE}, {"cut": 10}, {}])
         self.run_plugin("demo", "--duration", "50ms", "-o", "x.html")

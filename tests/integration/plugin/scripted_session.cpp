@@ -7,7 +7,8 @@
 //
 //   scripted_session FILE_BYTES [MODE]
 //   MODE: ok, busy, partial, garbage, silent, newer, evil-name, bad-digest, too-long, no-hello,
-//         other-user (targets: a JVM of uid 1234, gid 5678)
+//         other-user (targets: a JVM of uid 1234, gid 5678),
+//         salvaged:FILE (killed in mid-capture: there is this recording and nothing else)
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
@@ -69,7 +70,16 @@ std::optional<Frame> receive(control::FrameDecoder& decoder, int timeout_ms) {
   }
 }
 
+constexpr std::string_view kSalvaged = "salvaged:";
+
+bool is_salvaged() {
+  return mode.starts_with(kSalvaged);
+}
+
 std::string content_of(const std::string& id, const std::string& name) {
+  if (is_salvaged()) {
+    return base::read_file(mode.substr(kSalvaged.size()), std::size_t{1} << 20U).value_or("");
+  }
   const std::string seed = base::sha256_hex(id + name);
   std::string out;
   while (out.size() < file_bytes) {
@@ -88,6 +98,9 @@ struct File {
 std::vector<File> files_of(const std::string& id, const std::vector<std::string>& formats) {
   std::vector<File> out;
   for (const std::string& format : formats) {
+    if (is_salvaged() && format != "jprof") {
+      continue;
+    }
     const std::string name = capture::bundle_file_name(format);
     out.push_back({name, format, content_of(id, name)});
   }
@@ -121,8 +134,9 @@ void send_files(const std::string& id, const std::vector<File>& files, const con
                 const std::vector<std::uint64_t>& offsets) {
   control::ResultMessage result;
   result.id = id;
-  result.manifest = capture::manifest_json(manifest_of(id, files, pod));
-  if (mode == "partial") {
+  result.manifest =
+      capture::manifest_json(manifest_of(id, is_salvaged() ? files_of(id, {"jprof"}) : files, pod));
+  if (mode == "partial" || is_salvaged()) {
     result.exit_code = 6;
     result.reason = "PartialCapture";
     result.message = "the JVM ended after 3 s";

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/capture/missing_files.h"
+
+#include "lib/base/digest.h"
+#include "lib/base/encoding.h"
+#include "lib/capture/bundle.h"
+#include "lib/formats/format.h"
+#include "lib/formats/format_reader.h"
+#include "lib/formats/format_writer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace jprof::plugin {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using File = ReceivedFiles::File;
+
+constexpr const char* kRecording = "jprof"; // the format
+// Decoded, it is a multiple of this in memory. A minute of a busy JVM takes a few MiB.
+constexpr std::uint64_t kLargestRecording = std::uint64_t{256} << 20U;
+
+File* find_format(std::vector<File>& files, std::string_view format) {
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [format](const File& file) { return file.format == format; });
+  return found == files.end() ? nullptr : &*found;
+}
+
+// "dir/out.html" of format "html" becomes "dir/out.jprof".
+std::string recording_path(const Output& output) {
+  return output.path.substr(0, output.path.size() - output.format.size()) + kRecording;
+}
+
+Result<File> fetch_recording(const std::string& path,
+                             const std::function<base::Status(ReceivedFiles&)>& fetch) {
+  ReceivedFiles received(
+      [&path](const std::string& format) { return format == kRecording ? path : std::string(); });
+  JPROF_TRY(fetch(received));
+  File* file = find_format(received.files(), kRecording);
+  if (file == nullptr) {
+    return base::make_failure(ErrorCode::kProtocol, "the sidecar did not send the recording");
+  }
+  return std::move(*file);
+}
+
+Result<profile::Profile> read_recording(const File& file) {
+  if (file.bytes > kLargestRecording) {
+    return base::make_failure(ErrorCode::kLimit,
+                              "the recording is too large to make a page of it here");
+  }
+  std::string bytes(file.bytes, '\0');
+  JPROF_TRY(base::pread_exact(file.pending.fd(), std::as_writable_bytes(std::span(bytes)), 0,
+                              file.pending.path()));
+  return formats::read_any(bytes, file.name);
+}
+
+Result<File> render(const profile::Profile& profile, const Output& output) {
+  const std::string name = capture::bundle_file_name(output.format);
+  JPROF_TRY_ASSIGN(const formats::Format format, formats::format_of(name));
+  JPROF_TRY_ASSIGN(const std::string bytes, formats::write_as(profile, format));
+  JPROF_TRY_ASSIGN(PendingFile pending, PendingFile::create(output.path));
+  JPROF_TRY(pending.append(bytes));
+  return File{name, output.format, base::sha256_hex(bytes), bytes.size(), std::move(pending)};
+}
+
+// Of one recording, all that is missing. What could be made stays if another cannot.
+base::Status render_all(const std::vector<const Output*>& missing, std::vector<File>& files) {
+  JPROF_TRY_ASSIGN(const profile::Profile profile, read_recording(*find_format(files, kRecording)));
+  base::Status failed;
+  for (const Output* output : missing) {
+    Result<File> file = render(profile, *output);
+    if (file) {
+      files.push_back(std::move(*file));
+    } else if (failed) {
+      failed = base::fail(std::move(file).error().with_context("." + output->format));
+    }
+  }
+  return failed;
+}
+
+} // namespace
+
+std::vector<const Output*> missing_outputs(const std::vector<Output>& outputs,
+                                           std::vector<File>& received) {
+  std::vector<const Output*> out;
+  for (const Output& output : outputs) {
+    if (output.keep == Output::Keep::kAlways && find_format(received, output.format) == nullptr) {
+      out.push_back(&output);
+    }
+  }
+  return out;
+}
+
+base::Status make_outputs(const std::vector<const Output*>& missing, std::vector<File>& files,
+                          const std::function<base::Status(ReceivedFiles&)>& fetch) {
+  if (missing.empty()) {
+    return {};
+  }
+  std::vector<const Output*> derived;
+  std::string path = recording_path(*missing.front());
+  for (const Output* output : missing) {
+    if (output->format == kRecording) {
+      path = output->path;
+    } else {
+      derived.push_back(output);
+    }
+  }
+  const bool fetched = find_format(files, kRecording) == nullptr;
+  if (fetched) {
+    JPROF_TRY_ASSIGN(File recording, fetch_recording(path, fetch));
+    files.push_back(std::move(recording));
+  }
+  base::Status made = derived.empty() ? base::Status() : render_all(derived, files);
+  if (made) {
+    return {};
+  }
+  base::Error error = std::move(made).error();
+  std::string cure = "'jprof convert' makes other files of the recording";
+  if (fetched && derived.size() == missing.size()) {
+    JPROF_TRY_ASSIGN(path, find_format(files, kRecording)->pending.commit(base::Replace::kRefuse));
+    cure = "the recording is kept as " + base::printable(path, 4096) +
+           ": 'jprof convert' makes other files of it";
+  }
+  error.code = ErrorCode::kNotStored; // captured, and here, but not as it was asked for
+  return base::fail(
+      std::move(error)
+          .with_context("captured, but not all that was asked for could be made of it")
+          .with_cure(cure));
+}
+
+} // namespace jprof::plugin
