@@ -6,7 +6,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <dirent.h>
 #include <fcntl.h>
+#include <memory>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 namespace jprof::plugin {
@@ -32,39 +37,90 @@ std::string numbered(const std::string& path, int number) {
   return path.substr(0, at) + "-" + std::to_string(number) + path.substr(at);
 }
 
+constexpr std::string_view kHiddenEnding = ".jprof-part";
+
+base::Result<std::string> hidden_name(const std::string& path) {
+  JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(10));
+  return directory_of(path) + "/." + base_of(path) + "." + suffix + std::string(kHiddenEnding);
+}
+
+[[maybe_unused]] std::string link_of(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
+// Removes what killed processes left under hidden names: of those alive the lock is held.
+void sweep(const std::string& directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
+  for (const dirent* entry = nullptr; entries && (entry = ::readdir(entries.get())) != nullptr;) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with('.') || !name.ends_with(kHiddenEnding)) {
+      continue;
+    }
+    const std::string path = directory + "/" + std::string(name);
+    const base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
+      ::unlink(path.c_str());
+    }
+  }
+}
+
 } // namespace
 
-base::Result<PendingFile> PendingFile::create(const std::string& path) {
-  JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(10));
+base::Result<PendingFile> PendingFile::create(const std::string& path, Growth growth) {
   PendingFile out;
   out.path_ = path;
-  const std::string temporary = directory_of(path) + "/." + base_of(path) + "." + suffix;
-  out.fd_.reset(
-      ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!out.fd_) {
-    base::Error failed = base::errno_error(errno, "cannot create " + path);
-    failed.code = base::ErrorCode::kIo;
-    return base::fail(std::move(failed).with_cure("choose another place with -o"));
+  if (growth == Growth::kUnnamed && out.open_unnamed()) {
+    return out;
   }
-  out.temporary_ = temporary;
+  sweep(directory_of(path));
+  JPROF_TRY(out.open_hidden());
   return out;
 }
 
+bool PendingFile::open_unnamed() {
+#ifdef O_TMPFILE
+  fd_.reset(::open(directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  // It gets its name through /proc: without, it could never be committed.
+  return fd_ && ::access(link_of(fd_.get()).c_str(), F_OK) == 0;
+#else
+  return false;
+#endif
+}
+
+base::Status PendingFile::open_hidden() {
+  for (;;) {
+    JPROF_TRY_ASSIGN(hidden_, hidden_name(path_));
+    fd_.reset(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (!fd_) {
+      base::Error failed = base::errno_error(errno, "cannot create " + path_);
+      failed.code = base::ErrorCode::kIo;
+      hidden_.clear();
+      return base::fail(std::move(failed).with_cure("choose another place with -o"));
+    }
+    // Locked, it is in use. One that sweeps may have been faster: then this file has no name left.
+    ::flock(fd_.get(), LOCK_EX);
+    struct stat info {};
+    if (::fstat(fd_.get(), &info) != 0 || info.st_nlink > 0) {
+      return {};
+    }
+  }
+}
+
 PendingFile::PendingFile(PendingFile&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})),
+    : path_(std::move(other.path_)), hidden_(std::exchange(other.hidden_, {})),
       fd_(std::move(other.fd_)), size_(other.size_) {}
 
 PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
   std::swap(path_, other.path_);
-  std::swap(temporary_, other.temporary_);
+  std::swap(hidden_, other.hidden_);
   std::swap(fd_, other.fd_);
   std::swap(size_, other.size_);
   return *this;
 }
 
 PendingFile::~PendingFile() {
-  if (!temporary_.empty()) {
-    ::unlink(temporary_.c_str());
+  if (!hidden_.empty()) {
+    ::unlink(hidden_.c_str());
   }
 }
 
@@ -100,26 +156,54 @@ base::Result<std::string> PendingFile::commit_as(const std::string& path, base::
   return commit(replace);
 }
 
-base::Result<std::string> PendingFile::commit(base::Replace replace) {
+// link(2) refuses a name that exists on every POSIX system.
+base::Result<bool> PendingFile::link_at(const std::string& name) const {
+  const int done = hidden_.empty() ? ::linkat(AT_FDCWD, link_of(fd_.get()).c_str(), AT_FDCWD,
+                                              name.c_str(), AT_SYMLINK_FOLLOW)
+                                   : ::link(hidden_.c_str(), name.c_str());
+  if (done != 0 && errno != EEXIST) {
+    return base::errno_failure(errno, "cannot create " + name);
+  }
+  return done == 0;
+}
+
+// What has no name cannot be renamed over another: it gets a hidden one first.
+base::Result<std::string> PendingFile::replace() {
+  if (hidden_.empty()) {
+    JPROF_TRY_ASSIGN(std::string name, hidden_name(path_));
+    ::flock(fd_.get(), LOCK_EX);
+    JPROF_TRY(link_at(name));
+    hidden_ = std::move(name);
+  }
+  if (::rename(hidden_.c_str(), path_.c_str()) != 0) {
+    return base::errno_failure(errno, "cannot create " + path_);
+  }
+  hidden_.clear();
+  return path_;
+}
+
+base::Result<std::string> PendingFile::commit(base::Replace replace_old) {
   if (::fsync(fd_.get()) != 0) {
     return base::errno_failure(errno, "cannot sync " + path_);
   }
   std::string name = path_;
-  if (replace == base::Replace::kAllow) {
-    if (::rename(temporary_.c_str(), name.c_str()) != 0) {
-      return base::errno_failure(errno, "cannot create " + name);
-    }
+  if (replace_old == base::Replace::kAllow) {
+    JPROF_TRY_ASSIGN(name, replace());
   } else {
-    // link(2) refuses a name that exists on every POSIX system.
-    for (int number = 2; ::link(temporary_.c_str(), name.c_str()) != 0; ++number) {
-      if (errno != EEXIST || number > kMostNames) {
-        return base::errno_failure(errno, "cannot create " + name);
+    for (int number = 2;; ++number) {
+      JPROF_TRY_ASSIGN(const bool linked, link_at(name));
+      if (linked) {
+        break;
+      }
+      if (number > kMostNames) {
+        return base::errno_failure(EEXIST, "cannot create " + name);
       }
       name = numbered(path_, number);
     }
-    ::unlink(temporary_.c_str());
+    if (!hidden_.empty()) {
+      ::unlink(std::exchange(hidden_, {}).c_str());
+    }
   }
-  temporary_.clear();
   JPROF_TRY(base::sync_directory(directory_of(name)));
   return name;
 }

@@ -12,12 +12,16 @@
 
 namespace jprof::plugin {
 
-// A file that nobody sees under its name before it is whole: it grows beside it under a random one
-// and is renamed at the end. Dropped, it leaves nothing. One thread at a time.
+// A file that nobody sees under its name before it is whole: it grows in the same directory without
+// a name (O_TMPFILE), so that nothing is left even of a killed process. Where the file system or
+// the kernel has no such files it grows under a hidden name, and what a killed process left of
+// those goes when the next one is begun there. Dropped, it leaves nothing. One thread at a time.
 class PendingFile {
  public:
+  enum class Growth { kUnnamed, kHidden }; // kHidden for tests: do not even try the other
   // `path` is where it is to be; its directory must exist.
-  static base::Result<PendingFile> create(const std::string& path);
+  static base::Result<PendingFile> create(const std::string& path,
+                                          Growth growth = Growth::kUnnamed);
   PendingFile(PendingFile&& other) noexcept;
   PendingFile& operator=(PendingFile&& other) noexcept;
   PendingFile(const PendingFile&) = delete;
@@ -42,9 +46,14 @@ class PendingFile {
 
  private:
   PendingFile() = default;
+  bool open_unnamed();
+  base::Status open_hidden();
+  // A hard link at `name`; false where that exists.
+  base::Result<bool> link_at(const std::string& name) const;
+  base::Result<std::string> replace();
 
   std::string path_;
-  std::string temporary_; // empty: committed
+  std::string hidden_; // the name that it has meanwhile; empty: none
   base::UniqueFd fd_;
   std::uint64_t size_ = 0;
 };
