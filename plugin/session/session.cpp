@@ -28,6 +28,9 @@ base::Error to_error(const control::ErrorMessage& message) {
     error.cure = "the running capture ends at " + message.busy_until +
                  "; --join waits for it and brings its result";
   }
+  if (error.code == ErrorCode::kSeveralTargets) {
+    error.cure = "name one with --pid";
+  }
   return error;
 }
 

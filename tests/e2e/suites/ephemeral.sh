@@ -30,6 +30,33 @@ spec:
   volumes: [{name: tmp, emptyDir: {sizeLimit: 64Mi}}]
 YAML
 }
+# Two containers with a JVM each, and their processes apart.
+plain_two() {
+  local name containers=
+  for name in shop:17 second:25; do
+    containers+="
+    - name: ${name%:*}
+      image: localhost/shop-jdk-${name#*:}:1
+      imagePullPolicy: Never
+      securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+      resources: {requests: {cpu: 200m, memory: 192Mi}, limits: {cpu: 200m, memory: 192Mi}}
+      volumeMounts: [{name: tmp-${name%:*}, mountPath: /tmp}]"
+  done
+  kp apply -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: plain-two}
+spec:
+  terminationGracePeriodSeconds: 2
+  securityContext: {runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, seccompProfile: {type: RuntimeDefault}}
+  containers:$containers
+  volumes: [{name: tmp-shop, emptyDir: {sizeLimit: 64Mi}}, {name: tmp-second, emptyDir: {sizeLimit: 64Mi}}]
+YAML
+}
+chosen_java() { # CONTAINER VERSION
+  oncall plain-two -c "$1" --duration 1s -o "plain-two-$1.html" --json >"$work/two.json" || { cat "$work/two.json"; return 1; }
+  grep -oE '"javaVersion": ?"[^"]*"' "$work/two.json" | tee /dev/stderr | grep -q "\"$2"
+}
 containers_of() { kp get pod "$1" -o jsonpath='{range .spec.ephemeralContainers[*]}{.name} {end}' | wc -w; }
 without_sidecar() { # NAME CONTAINERS: profiled, with so many ephemeral containers made
   kp wait --for=condition=Ready "pod/$1" --timeout=180s >/dev/null || return
@@ -67,6 +94,11 @@ plain-image 1 ids that only the image knows and our image shares
 plain-half 2 a group that the API does not say
 PODS
 check "a live ephemeral container is used again" again
+plain_two
+check "a pod with two JVMs is ready" kp wait --for=condition=Ready pod/plain-two --timeout=180s
+check "two JVMs, no sidecar: -c chooses the one" chosen_java shop 17
+check "and the other, in an ephemeral container of its own" chosen_java second 25
+check "so there are two" test "$(containers_of plain-two)" = 2
 check_output "the last line says what is left" 'left in shop-plain/plain-image: ephemeral container jprof-' \
   oncall plain-image --duration 500ms --ephemeral=always -o left.html
 check_exit "Pod Security refuses root: 4, with its verdict" 4 $'violates PodSecurity\nrestricted' \

@@ -9,18 +9,22 @@ securityContext:
 initContainers:
   {{- include "jprof-sidecar.initContainers" . | nindent 2 }}
 containers:
-  - name: shop
-    image: {{ .Values.image }}
+  {{- range $name, $image := dict "shop" .Values.image "second" .Values.second }}
+  {{- if $image }}
+  - name: {{ $name }}
+    image: {{ $image }}
     imagePullPolicy: Never
     securityContext:
       allowPrivilegeEscalation: false
       readOnlyRootFilesystem: true
       capabilities: {drop: [ALL]}
     resources:
-      requests: {cpu: {{ .Values.cpu }}, memory: 192Mi}
-      limits: {cpu: {{ .Values.cpu }}, memory: 192Mi}
+      requests: {cpu: {{ $.Values.cpu }}, memory: 192Mi}
+      limits: {cpu: {{ $.Values.cpu }}, memory: 192Mi}
     volumeMounts:
-      {{- include "jprof-sidecar.appVolumeMounts" . | nindent 6 }}
+      {{- include "jprof-sidecar.appVolumeMounts" $ | nindent 6 }}
+  {{- end }}
+  {{- end }}
   {{- include "jprof-sidecar.containers" . | nindent 2 }}
 volumes:
   {{- include "jprof-sidecar.volumes" . | nindent 2 }}

@@ -1,0 +1,34 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# A pod of two containers with a JVM each: who asks is told which there are, and gets the one that was named.
+
+# As the sidecar numbers it; each container has a Java of its own.
+pid_of_java() { # VERSION
+  jprof list two -n shop | awk -v version="$1" 'index($2, version) == 1 {print $1}'
+}
+captures_java() { # VERSION
+  local pid
+  pid=$(pid_of_java "$1") || return
+  [[ $pid =~ ^[0-9]+$ ]] || { echo "no JVM of Java $1: $pid"; jprof list two -n shop; return 1; }
+  captures_truly "two-$1.collapsed" jprof two -n shop --pid "$pid" || return
+  jprof two -n shop --pid "$pid" --duration 1s -o "two-$1.html" --json >"$work/two.json" || { cat "$work/two.json"; return 1; }
+  page_is_whole "$work/laptop/two-$1.html" || return
+  python3 - "$work/two.json" "$1" "$pid" <<'PY'
+import json, sys
+measured = json.load(open(sys.argv[1]))["manifest"]["measured"]
+print(measured["javaVersion"], measured["pid"])
+assert measured["javaVersion"].startswith(sys.argv[2]) and measured["pid"] == int(sys.argv[3])
+PY
+}
+
+check "a pod with two JVMs runs" deploy two --set cpu=200m,second=localhost/shop-jdk-25:1
+check_exit "which of the two: 3, both named, and how to choose" 3 $'several JVMs.*shop\\.Shop.*shop\\.Shop\n--pid' \
+  jprof two -n shop --duration 1s
+check_exit "a pid that is no JVM: 3" 3 'not a JVM' jprof two -n shop --pid 1 --duration 1s
+check "the one, with true shares" captures_java 17
+check "the other" captures_java 25
+check_output "neither container was restarted" '^0 0$' \
+  k get pod two -o jsonpath='{.status.containerStatuses[?(@.name=="shop")].restartCount} {.status.containerStatuses[?(@.name=="second")].restartCount}'
+undeploy two
