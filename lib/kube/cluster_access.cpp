@@ -145,7 +145,7 @@ void apply_flags(const AccessOptions& options, ClusterEntry& cluster, UserEntry&
     cluster.ca_data.clear();
   }
   if (!options.token.empty()) {
-    user.token = options.token;
+    user.token = base::Secret(options.token);
     user.token_file.clear();
   }
   if (!options.impersonation.user.empty()) {
@@ -165,7 +165,13 @@ base::Status check_cluster(const ClusterEntry& cluster, const std::string& name)
     return invalid("no server found for " + shown,
                    "set clusters[].cluster.server in the kubeconfig");
   }
-  if (cluster.insecure && (!cluster.ca_data.empty() || !cluster.ca_file.empty())) {
+  if (!cluster.ca_data.empty() && !cluster.ca_file.empty()) {
+    return invalid(shown + " gives its certificate authority both as a file and as data",
+                   "remove one of the two from the kubeconfig");
+  }
+  // Over plain HTTP neither counts.
+  const bool encrypted = cluster.server.rfind("https://", 0) == 0;
+  if (encrypted && cluster.insecure && (!cluster.ca_data.empty() || !cluster.ca_file.empty())) {
     return invalid(shown + " has both a certificate authority and insecure-skip-tls-verify",
                    "remove one of the two from the kubeconfig");
   }
@@ -217,14 +223,9 @@ base::Status check_user(const UserEntry& user, const std::string& name) {
   return user.exec ? check_exec(*user.exec, shown) : base::Status();
 }
 
-// As kubectl: a server without a scheme speaks TLS if anything about TLS is said, else plain HTTP.
-std::string with_scheme(const std::string& server, const ClusterAccess& access) {
-  std::string out = server;
-  if (out.find("://") == std::string::npos) {
-    const bool tls =
-        !access.ca_pem.empty() || access.insecure || !access.client_certificate_pem.empty();
-    out = (tls ? "https://" : "http://") + out;
-  }
+// As kubectl: a server without a scheme speaks plain HTTP, whatever else is said about TLS.
+std::string with_scheme(const std::string& server) {
+  std::string out = server.find("://") == std::string::npos ? "http://" + server : server;
   while (!out.empty() && out.back() == '/') {
     out.pop_back();
   }
@@ -237,18 +238,20 @@ Result<ClusterAccess> from_selection(const Selection& selection) {
   ClusterAccess out;
   out.cluster_name = selection.context.cluster;
   out.namespace_name = selection.context.namespace_name;
-  out.tls_server_name = cluster.tls_server_name;
-  out.insecure = cluster.insecure;
   out.proxy_url = cluster.proxy_url;
-  JPROF_TRY_ASSIGN(out.ca_pem, content(cluster.ca_data, cluster.ca_file, "certificate-authority"));
-  JPROF_TRY_ASSIGN(out.client_certificate_pem,
-                   content(user.certificate_data, user.certificate_file, "client-certificate"));
-  JPROF_TRY_ASSIGN(out.client_key_pem, content(user.key_data, user.key_file, "client-key"));
-  out.server = with_scheme(cluster.server, out);
+  out.server = with_scheme(cluster.server);
   out.impersonation = user.impersonation;
   if (out.server.rfind("https://", 0) != 0) {
     return out; // a secret never travels in clear: kubectl keeps them to itself here, too
   }
+  out.tls_server_name = cluster.tls_server_name;
+  out.insecure = cluster.insecure;
+  JPROF_TRY_ASSIGN(out.ca_pem, content(cluster.ca_data, cluster.ca_file, "certificate-authority"));
+  JPROF_TRY_ASSIGN(out.client_certificate_pem,
+                   content(user.certificate_data, user.certificate_file, "client-certificate"));
+  JPROF_TRY_ASSIGN(std::string key,
+                   content(std::string(user.key_data.reveal()), user.key_file, "client-key"));
+  out.client_key_pem = base::Secret(std::move(key));
   out.token = user.token;
   out.token_file = user.token_file;
   out.username = user.username;
@@ -272,7 +275,7 @@ Result<ClusterAccess> from_service_account(const AccessOptions& options,
                    content({}, environment.service_account + "/ca.crt", "service account"));
   out.impersonation = options.impersonation;
   if (!options.token.empty()) {
-    out.token = options.token;
+    out.token = base::Secret(options.token);
     out.token_file.clear();
   }
   return out;

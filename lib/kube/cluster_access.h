@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
+#include "lib/base/secret.h"
 #include "lib/kube/kube_config.h"
 
 #include <optional>
@@ -38,8 +39,7 @@ struct AccessOptions {
   Impersonation impersonation{};
 };
 
-// All that one connection needs. Certificates and keys are content, not paths; secrets must not be
-// printed.
+// All that one connection needs. Certificates and keys are content, not paths.
 struct ClusterAccess {
   std::string server;       // scheme://host[:port][/prefix], no slash at the end
   std::string cluster_name; // as the kubeconfig calls it; "in-cluster" for a service account
@@ -50,11 +50,11 @@ struct ClusterAccess {
   std::string proxy_url; // empty: the environment's
 
   std::string client_certificate_pem;
-  std::string client_key_pem;
-  std::string token;
+  base::Secret client_key_pem;
+  base::Secret token;
   std::string token_file; // read again at each use: the kubelet rotates it; wins over `token`
   std::string username;
-  std::string password;
+  base::Secret password;
   std::optional<ExecPluginEntry> exec;
   config::YamlNode exec_extension;
   Impersonation impersonation;

@@ -6,6 +6,8 @@
 #include "lib/base/file.h"
 #include "lib/kube/exec_plugin.h"
 
+#include <utility>
+
 namespace jprof::kube {
 namespace {
 
@@ -33,7 +35,7 @@ base::Result<Credentials> obtain_credentials(const ClusterAccess& access) {
   if (!access.token_file.empty()) {
     base::Result<std::string> token = base::read_file(access.token_file, kLargestToken);
     if (token) {
-      out.token = without_line_end(std::move(*token));
+      out.token = base::Secret(without_line_end(std::move(*token)));
     } else if (out.token.empty()) {
       base::Error error = std::move(token).error();
       error.code = base::ErrorCode::kConfigInvalid;
@@ -42,11 +44,11 @@ base::Result<Credentials> obtain_credentials(const ClusterAccess& access) {
   }
   // Like kubectl: an explicit token or password makes the plugin needless.
   if (access.exec && out.token.empty() && access.username.empty()) {
-    JPROF_TRY_ASSIGN(const PluginCredentials plugin, run_exec_plugin(access));
-    out.token = plugin.token;
+    JPROF_TRY_ASSIGN(PluginCredentials plugin, run_exec_plugin(access));
+    out.token = std::move(plugin.token);
     if (!plugin.client_certificate_pem.empty()) {
       out.client_certificate_pem = plugin.client_certificate_pem;
-      out.client_key_pem = plugin.client_key_pem;
+      out.client_key_pem = std::move(plugin.client_key_pem);
     }
   }
   return out;
@@ -56,10 +58,10 @@ base::Result<std::vector<http::Header>> request_headers(const ClusterAccess& acc
                                                         const Credentials& credentials) {
   std::vector<http::Header> out;
   if (!credentials.token.empty()) {
-    out.push_back({"Authorization", "Bearer " + credentials.token});
+    out.push_back({"Authorization", "Bearer " + std::string(credentials.token.reveal())});
   } else if (!access.username.empty() || !access.password.empty()) {
-    out.push_back(
-        {"Authorization", "Basic " + base::base64_encode(access.username + ":" + access.password)});
+    const base::Secret pair(access.username + ":" + std::string(access.password.reveal()));
+    out.push_back({"Authorization", "Basic " + base::base64_encode(pair.reveal())});
   }
   const Impersonation& as = access.impersonation;
   if (!as.user.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
+#include "lib/base/secret.h"
 #include "lib/http/http_client.h"
 #include "lib/kube/cluster_access.h"
 
@@ -11,11 +12,11 @@
 
 namespace jprof::kube {
 
-// Who we are for the API server, at this moment. Secrets: never print.
+// Who we are for the API server, at this moment.
 struct Credentials {
-  std::string token{};
+  base::Secret token{};
   std::string client_certificate_pem{};
-  std::string client_key_pem{};
+  base::Secret client_key_pem{};
 };
 
 // Runs the exec plugin if the user has one, reads the token file if there is one, else takes what

@@ -229,9 +229,9 @@ Result<PluginCredentials> parse_exec_credential(std::string_view text,
   }
   const Json& status = base::json_object(*root, "status");
   PluginCredentials out;
-  out.token = base::json_string(status, "token");
+  out.token = base::Secret(base::json_string(status, "token"));
   out.client_certificate_pem = base::json_string(status, "clientCertificateData");
-  out.client_key_pem = base::json_string(status, "clientKeyData");
+  out.client_key_pem = base::Secret(base::json_string(status, "clientKeyData"));
   if (out.client_certificate_pem.empty() != out.client_key_pem.empty()) {
     return base::make_failure(ErrorCode::kUnauthenticated,
                               "printed a client certificate without its key, or a key alone");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
+#include "lib/base/secret.h"
 #include "lib/kube/cluster_access.h"
 
 #include <chrono>
@@ -12,11 +13,11 @@
 namespace jprof::kube {
 
 // What an exec credential plugin gave (kubernetes.io/docs/reference/config-api/
-// client-authentication.v1). Secrets: never print.
+// client-authentication.v1).
 struct PluginCredentials {
-  std::string token;
+  base::Secret token;
   std::string client_certificate_pem;
-  std::string client_key_pem;
+  base::Secret client_key_pem;
 };
 
 // Runs access.exec (REQUIRES: it is set): its stdin and stderr are ours where its mode allows it,

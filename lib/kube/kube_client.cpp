@@ -76,7 +76,7 @@ http::ClientOptions HttpKubeClient::client_options() const {
   http::ClientOptions out;
   out.tls.ca_pem = access_.ca_pem;
   out.tls.client_certificate_pem = credentials_.client_certificate_pem;
-  out.tls.client_key_pem = base::Secret(credentials_.client_key_pem);
+  out.tls.client_key_pem = credentials_.client_key_pem;
   out.tls.server_name = access_.tls_server_name;
   out.tls.verify = access_.insecure ? http::Verify::kNothing : http::Verify::kPeer;
   if (!access_.proxy_url.empty()) {

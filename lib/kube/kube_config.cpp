@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <utility>
 
 namespace jprof::kube {
 namespace {
@@ -38,7 +40,7 @@ class EntryReader {
     if (name.empty() || name[0] == '/' || slash == std::string::npos) {
       return name;
     }
-    return path_.substr(0, slash + 1) + name;
+    return std::filesystem::path(path_.substr(0, slash + 1) + name).lexically_normal().string();
   }
 
   // Base64 content of a "...-data" member.
@@ -120,11 +122,12 @@ Result<UserEntry> read_user(const EntryReader& in) {
   out.certificate_file = in.file("client-certificate");
   JPROF_TRY_ASSIGN(out.certificate_data, in.data("client-certificate-data"));
   out.key_file = in.file("client-key");
-  JPROF_TRY_ASSIGN(out.key_data, in.data("client-key-data"));
-  out.token = in.text("token");
+  JPROF_TRY_ASSIGN(std::string key, in.data("client-key-data"));
+  out.key_data = base::Secret(std::move(key));
+  out.token = base::Secret(in.text("token"));
   out.token_file = in.file("tokenFile");
   out.username = in.text("username");
-  out.password = in.text("password");
+  out.password = base::Secret(in.text("password"));
   out.impersonation.user = in.text("as");
   out.impersonation.uid = in.text("as-uid");
   out.impersonation.groups = in.list("as-groups");

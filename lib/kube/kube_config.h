@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
+#include "lib/base/secret.h"
 #include "lib/config/yaml_reader.h"
 
 #include <map>
@@ -22,7 +23,7 @@ struct ClusterEntry {
   std::string server;
   std::string tls_server_name;
   std::string ca_file;
-  std::string ca_data; // PEM, decoded; wins over the file
+  std::string ca_data; // PEM, decoded
   bool insecure = false;
   std::string proxy_url;
   config::YamlNode exec_extension; // extension client.authentication.k8s.io/exec, for its plugin
@@ -50,11 +51,11 @@ struct UserEntry {
   std::string certificate_file;
   std::string certificate_data; // PEM, decoded
   std::string key_file;
-  std::string key_data; // PEM, decoded
-  std::string token;
+  base::Secret key_data; // PEM, decoded
+  base::Secret token;
   std::string token_file;
   std::string username;
-  std::string password;
+  base::Secret password;
   Impersonation impersonation;
   std::optional<ExecPluginEntry> exec;
   std::string auth_provider; // name of a built-in provider, which we do not have

@@ -62,7 +62,7 @@ TEST_F(ClusterAccessTest, ReadsFilesAndPrefersData) {
   EXPECT_EQ(access->server, "https://k:6443");
   EXPECT_EQ(access->ca_pem, "from file");
   EXPECT_EQ(access->namespace_name, "shop");
-  EXPECT_EQ(access->token, "t");
+  EXPECT_EQ(access->token.reveal(), "t");
   EXPECT_FALSE(access->in_cluster);
 }
 
@@ -77,7 +77,7 @@ TEST_F(ClusterAccessTest, LetsFlagsWin) {
   ASSERT_TRUE(access.has_value()) << access.error().message;
   EXPECT_EQ(access->server, "https://elsewhere");
   EXPECT_EQ(access->tls_server_name, "");
-  EXPECT_EQ(access->token, "mine");
+  EXPECT_EQ(access->token.reveal(), "mine");
   EXPECT_EQ(access->namespace_name, "other");
   EXPECT_TRUE(access->insecure);
   EXPECT_EQ(access->ca_pem, "");
@@ -93,7 +93,12 @@ TEST_F(ClusterAccessTest, KeepsSecretsOutOfAPlainConnection) {
   const auto access = resolve_access({}, environment_);
   ASSERT_TRUE(access.has_value());
   EXPECT_EQ(access->server, "http://localhost:8001");
-  EXPECT_EQ(access->token, "");
+  EXPECT_EQ(access->token.reveal(), "");
+
+  // Nothing that is said about TLS makes an address without a scheme speak it.
+  write_config("server: 'k:6443', certificate-authority-data: Y2E=", "token: t");
+  EXPECT_EQ(resolve_access({}, environment_)->server, "http://k:6443");
+  EXPECT_EQ(resolve_access({}, environment_)->token.reveal(), "");
 }
 
 TEST_F(ClusterAccessTest, BecomesItsPodWhereThereIsNoKubeconfig) {
@@ -108,7 +113,7 @@ TEST_F(ClusterAccessTest, BecomesItsPodWhereThereIsNoKubeconfig) {
   EXPECT_EQ(access->namespace_name, "jobs");
   const auto credentials = obtain_credentials(*access);
   ASSERT_TRUE(credentials.has_value());
-  EXPECT_EQ(credentials->token, "pod-token");
+  EXPECT_EQ(credentials->token.reveal(), "pod-token");
 }
 
 TEST_F(ClusterAccessTest, ReadsTheTokenFileAgainAtEachUse) {
@@ -118,7 +123,7 @@ TEST_F(ClusterAccessTest, ReadsTheTokenFileAgainAtEachUse) {
 
   write("account/token", "rotated");
 
-  EXPECT_EQ(obtain_credentials(*access)->token, "rotated");
+  EXPECT_EQ(obtain_credentials(*access)->token.reveal(), "rotated");
 }
 
 TEST_F(ClusterAccessTest, BracketsAnIpv6Service) {
@@ -147,6 +152,10 @@ TEST_F(ClusterAccessTest, RefusesWhatContradictsItself) {
                "token: t");
   EXPECT_NE(refusal().find("both a certificate authority and insecure"), std::string::npos);
 
+  write_config("server: 'https://k', certificate-authority: ca, certificate-authority-data: Y2E=",
+               "token: t");
+  EXPECT_NE(refusal().find("both as a file and as data"), std::string::npos);
+
   write_config("server: 'https://k'", "client-certificate-data: Y2E=");
   EXPECT_NE(refusal().find("without a client-key"), std::string::npos);
 
@@ -165,7 +174,7 @@ TEST_F(ClusterAccessTest, WritesImpersonationHeaders) {
   ClusterAccess access;
   access.impersonation = {"boss", "7", {"a", "b"}, {{"acme.com/x y", {"1"}}}};
 
-  const auto headers = request_headers(access, {.token = "t"});
+  const auto headers = request_headers(access, {.token = base::Secret("t")});
 
   ASSERT_TRUE(headers.has_value());
   EXPECT_EQ(http::find_header(*headers, "Authorization"), "Bearer t");

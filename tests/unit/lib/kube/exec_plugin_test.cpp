@@ -38,7 +38,7 @@ TEST(ExecPlugin, GivesTheTokenThatTheCommandPrints) {
   const auto credentials = obtain_credentials(access);
 
   ASSERT_TRUE(credentials.has_value()) << credentials.error().message;
-  EXPECT_EQ(credentials->token, "me");
+  EXPECT_EQ(credentials->token.reveal(), "me");
 }
 
 TEST(ExecPlugin, TellsTheCommandAboutTheCluster) {

@@ -58,7 +58,7 @@ users:
   EXPECT_EQ(user.impersonation.groups.size(), 2U);
   EXPECT_EQ(user.impersonation.extra.at("scope").size(), 2U);
   ASSERT_TRUE(user.exec.has_value());
-  EXPECT_EQ(user.exec->command, "/home/me/.kube/./login");
+  EXPECT_EQ(user.exec->command, "/home/me/.kube/login");
   EXPECT_EQ(user.exec->interactive_mode, "IfAvailable");
 }
 
@@ -97,7 +97,7 @@ TEST(KubeConfig, LetsTheFirstFileWinEntryByEntry) {
 
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_EQ(config->current_context, "x");
-  EXPECT_EQ(config->users.at("red").token, "one");
+  EXPECT_EQ(config->users.at("red").token.reveal(), "one");
   EXPECT_EQ(config->users.at("red").username, "");
   EXPECT_TRUE(config->users.contains("blue"));
 }
