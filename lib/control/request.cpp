@@ -86,6 +86,7 @@ Json encode_record(const RecordRequest& record) {
                {"cause", record.cause},
                {"requestTime", record.request_time},
                {"pid", record.pid},
+               {"containerId", record.container_id},
                {"durationNs", record.duration.count()},
                {"intervalNs", record.interval.count()},
                {"event", record.event},
@@ -110,6 +111,7 @@ base::Result<RecordRequest> parse_record(const Json& json) {
   JPROF_TRY_ASSIGN(record.request_time, short_text(json, "requestTime", ""));
   JPROF_TRY_ASSIGN(record.event, short_text(json, "event", record.event));
   JPROF_TRY_ASSIGN(record.walker, short_text(json, "walker", ""));
+  JPROF_TRY_ASSIGN(record.container_id, short_text(json, "containerId", ""));
   JPROF_TRY_ASSIGN(const std::int64_t pid,
                    in_range(json, "pid", 0, std::numeric_limits<std::int32_t>::max()));
   JPROF_TRY_ASSIGN(const std::int64_t duration, in_range(json, "durationNs", 1, 7 * kDay));

@@ -36,6 +36,7 @@ struct RecordRequest {
   std::string cause;              // why, free text
   std::string request_time;       // RFC 3339 UTC, the time of the object key
   std::uint32_t pid = 0;          // 0: the only JVM
+  std::string container_id;       // the runtime's, of the JVM's container; empty: any
   std::chrono::nanoseconds duration{0};
   std::chrono::nanoseconds interval{0}; // 0: the default
   std::string event = "cpu";

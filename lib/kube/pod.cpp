@@ -149,6 +149,13 @@ bool is_jprof(const Container& container) {
          (container.kind == Kind::kEphemeral && begins_with(container.name, kEphemeralPrefix));
 }
 
+std::string runtime_id(const Container& container) {
+  constexpr std::string_view kMark = "://";
+  const std::size_t at = container.container_id.find(kMark);
+  return at == std::string::npos ? container.container_id
+                                 : container.container_id.substr(at + kMark.size());
+}
+
 Ids ids_of(const Pod& pod, const Container& container) {
   const auto first = [](std::optional<std::int64_t> a, std::optional<std::int64_t> b,
                         std::optional<std::int64_t> c) {

@@ -72,6 +72,10 @@ base::Result<const Container*> find_sidecar(const Pod& pod);
 // The container is ours: the sidecar "jprof" or an ephemeral one "jprof-...".
 bool is_jprof(const Container& container);
 
+// What the runtime calls a container: `container_id` without the runtime's own name. Empty before
+// its first start.
+std::string runtime_id(const Container& container);
+
 // As whom a container runs, as far as the API knows: its own securityContext, then the pod's, then
 // what the runtime reported. An image's USER is not in the API.
 Ids ids_of(const Pod& pod, const Container& container);

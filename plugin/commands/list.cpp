@@ -7,6 +7,7 @@
 #include "plugin/session/ask.h"
 #include "plugin/terminal/table.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -74,11 +75,20 @@ std::string number_text(const Json& object, const char* key) {
   return std::to_string(base::json_int(object, key));
 }
 
+// For -c; "?" where neither the API nor the sidecar knows.
+std::string container_of(const kube::Pod& pod, const std::string& runtime_id) {
+  const auto found =
+      std::find_if(pod.containers.begin(), pod.containers.end(),
+                   [&](const kube::Container& one) { return kube::runtime_id(one) == runtime_id; });
+  return runtime_id.empty() || found == pod.containers.end() ? "?" : found->name;
+}
+
 // What the pod says of itself, foreign to the last byte: table_text makes it harmless.
-void print_pod(const Json& targets, const Json& captures) {
-  std::vector<std::vector<std::string>> jvms{{"PID", "JAVA", "READY", "MAIN"}};
+void print_pod(const kube::Pod& pod, const Json& targets, const Json& captures) {
+  std::vector<std::vector<std::string>> jvms{{"PID", "JAVA", "CONTAINER", "READY", "MAIN"}};
   for (const Json& jvm : targets) {
     jvms.push_back({number_text(jvm, "pid"), base::json_string(jvm, "javaVersion"),
+                    container_of(pod, base::json_string(jvm, "containerId")),
                     base::json_bool(jvm, "ready") ? "yes" : base::json_string(jvm, "reason", "no"),
                     base::json_string(jvm, "main")});
   }
@@ -115,7 +125,7 @@ Result<int> list_pod(kube::KubeClient& client, const std::string& target, bool j
                       {"captures", kept.captures}};
     std::printf("%s\n", base::dump_json(out).c_str());
   } else {
-    print_pod(targets.targets, kept.captures);
+    print_pod(pod, targets.targets, kept.captures);
   }
   return 0;
 }

@@ -102,6 +102,12 @@ base::Status fill_pod(control::RecordRequest& request, const kube::Pod& pod,
   facts.node = pod.node;
   facts.workload_kind = pod.workload_kind;
   facts.workload = pod.workload;
+  // Whom kubectl would take, too; else a JVM in any container is the one that is meant.
+  const bool named = !options.container.empty() || (options.pid == 0 && target != nullptr &&
+                                                    target->name == pod.default_container);
+  if (named) {
+    request.container_id = kube::runtime_id(*target);
+  }
   if (target != nullptr) {
     facts.container = target->name;
     facts.image = target->image;
@@ -217,7 +223,7 @@ void add_record_options(CLI::App& command, RecordOptions& options) {
   command.add_option("target", options.target, "POD, pod/NAME, or deploy|sts|ds|rs|job/NAME");
   command.add_option("-d,--duration", options.duration, "How long, with a unit; default 60s");
   command.add_option("-c,--container", options.container,
-                     "Container of the JVM; default: the pod's only one");
+                     "Container of the JVM; default: kubectl's choice, or the pod's only JVM");
   command.add_option("--pid", options.pid, "The JVM's pid as the sidecar sees it");
   command.add_option("-l,--selector", options.selector, "Pods by their labels instead of a name");
   command.add_option("--max-pods", options.max_pods, "How many of the pods that match; default 1")

@@ -29,7 +29,7 @@ base::Error to_error(const control::ErrorMessage& message) {
                  "; --join waits for it and brings its result";
   }
   if (error.code == ErrorCode::kSeveralTargets) {
-    error.cure = "name one with --pid";
+    error.cure = "name one with --pid; a capture also takes its container, -c";
   }
   return error;
 }

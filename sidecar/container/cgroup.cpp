@@ -116,4 +116,16 @@ void complete_from_mountinfo(std::string_view text, ContainerIds& ids) {
   });
 }
 
+ContainerIds container_ids_of(const Process& process) {
+  constexpr std::size_t kTextBytes = 1U << 20U;
+  ContainerIds ids;
+  if (const auto cgroup = process.read("cgroup", kTextBytes)) {
+    ids = parse_cgroup(*cgroup);
+  }
+  if (const auto mounts = process.read("mountinfo", kTextBytes)) {
+    complete_from_mountinfo(*mounts, ids);
+  }
+  return ids;
+}
+
 } // namespace jprof::container

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sidecar/container/process.h"
+
 #include <string>
 #include <string_view>
 
@@ -22,5 +24,9 @@ ContainerIds parse_cgroup(std::string_view text);
 // What is missing there, from /proc/PID/mountinfo: the kubelet mounts /etc/hosts and the volumes of
 // a pod from ".../pods/<uid>/...", runtimes the root from a path with the container's id.
 void complete_from_mountinfo(std::string_view text, ContainerIds& ids);
+
+// Both of a process that we see. The target cannot choose what is said here: both files are the
+// kernel's.
+ContainerIds container_ids_of(const Process& process);
 
 } // namespace jprof::container

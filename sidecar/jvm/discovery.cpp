@@ -5,6 +5,7 @@
 #include "lib/base/deadline.h"
 #include "lib/base/encoding.h"
 #include "sidecar/container/access.h"
+#include "sidecar/container/cgroup.h"
 #include "sidecar/jvm/java_command.h"
 
 #include <algorithm>
@@ -73,16 +74,59 @@ std::string describe(const Target& target) {
          (main.empty() ? std::string() : " (" + base::printable(main, 80) + ")");
 }
 
-base::Error several(const std::vector<Candidate*>& usable) {
+std::string names_of(const std::vector<Candidate>& candidates) {
   std::string names;
-  for (const Candidate* candidate : usable) {
-    names += (names.empty() ? "" : ", ") + describe(candidate->target);
+  for (const Candidate& candidate : candidates) {
+    names += (names.empty() ? "" : ", ") + describe(candidate.target);
   }
-  return base::make_error(ErrorCode::kSeveralTargets, "several JVMs are visible: " + names,
-                          "name one by its PID");
+  return names;
 }
 
-base::Result<Target> find_by_pid(const ProcRoot& proc, pid_t pid) {
+base::Error elsewhere(std::string what, std::string_view container_id) {
+  return base::make_error(ErrorCode::kTargetNotFound,
+                          std::move(what) + " in the container with id " +
+                              base::printable(container_id.substr(0, 12)),
+                          "name the JVM's container, or the JVM by its PID; a container that was "
+                          "started a moment ago may need another");
+}
+
+// Leaves the JVMs of one container, or else those of which nobody knows.
+base::Status keep_those_in(std::vector<Candidate>& all, std::string_view container_id) {
+  if (container_id.empty() || all.empty()) {
+    return {};
+  }
+  std::vector<Candidate> inside;
+  std::vector<Candidate> unknown;
+  const std::string names = names_of(all);
+  for (Candidate& candidate : all) {
+    const std::string id = container::container_ids_of(candidate.target.process).container_id;
+    if (id == container_id || id.empty()) {
+      (id.empty() ? unknown : inside).push_back(std::move(candidate));
+    }
+  }
+  if (inside.empty() && unknown.empty()) {
+    return base::fail(
+        elsewhere("of the JVMs that are visible (" + names + ") none runs", container_id));
+  }
+  all = std::move(inside.empty() ? unknown : inside);
+  return {};
+}
+
+// REQUIRES: `all` is not empty.
+base::Result<Target> only_usable(std::vector<Candidate> all) {
+  std::optional<base::Error> denied = all.front().denied;
+  std::erase_if(all, [](const Candidate& candidate) { return candidate.denied.has_value(); });
+  if (all.empty()) {
+    return base::fail(std::move(*denied));
+  }
+  if (all.size() > 1) {
+    return base::make_failure(ErrorCode::kSeveralTargets,
+                              "several JVMs are visible: " + names_of(all), "name one by its PID");
+  }
+  return std::move(all.front().target);
+}
+
+base::Result<Target> find_by_pid(const ProcRoot& proc, pid_t pid, std::string_view container_id) {
   JPROF_TRY_ASSIGN(std::optional<Candidate> found, look_at(proc, pid));
   if (!found) {
     JPROF_TRY_ASSIGN(const Process process, Process::open(proc, pid));
@@ -99,6 +143,12 @@ base::Result<Target> find_by_pid(const ProcRoot& proc, pid_t pid) {
   }
   if (found->denied) {
     return base::fail(std::move(*found->denied));
+  }
+  if (!container_id.empty()) {
+    const std::string id = container::container_ids_of(found->target.process).container_id;
+    if (!id.empty() && id != container_id) {
+      return base::fail(elsewhere("pid " + std::to_string(pid) + " does not run", container_id));
+    }
   }
   return std::move(found->target);
 }
@@ -147,25 +197,15 @@ base::Result<std::vector<Candidate>> find_jvms() {
   return find_jvms(proc);
 }
 
-base::Result<Target> find_one_jvm(const ProcRoot& proc, std::optional<pid_t> pid) {
+base::Result<Target> find_one_jvm(const ProcRoot& proc, std::optional<pid_t> pid,
+                                  std::string_view container_id) {
   if (pid) {
-    return find_by_pid(proc, *pid);
+    return find_by_pid(proc, *pid, container_id);
   }
   JPROF_TRY_ASSIGN(std::vector<Candidate> all, find_jvms(proc));
-  std::vector<Candidate*> usable;
-  for (Candidate& candidate : all) {
-    if (!candidate.denied) {
-      usable.push_back(&candidate);
-    }
-  }
-  if (usable.size() > 1) {
-    return base::fail(several(usable));
-  }
-  if (usable.size() == 1) {
-    return std::move(usable[0]->target);
-  }
+  JPROF_TRY(keep_those_in(all, container_id));
   if (!all.empty()) {
-    return base::fail(std::move(*all[0].denied));
+    return only_usable(std::move(all));
   }
   return base::make_failure(
       ErrorCode::kTargetNotFound, "no JVM is visible from here",
@@ -173,9 +213,9 @@ base::Result<Target> find_one_jvm(const ProcRoot& proc, std::optional<pid_t> pid
       "container; a JVM that was started a moment ago may need another");
 }
 
-base::Result<Target> find_one_jvm(std::optional<pid_t> pid) {
+base::Result<Target> find_one_jvm(std::optional<pid_t> pid, std::string_view container_id) {
   JPROF_TRY_ASSIGN(const ProcRoot proc, ProcRoot::open());
-  return find_one_jvm(proc, pid);
+  return find_one_jvm(proc, pid, container_id);
 }
 
 } // namespace jprof::jvm

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jprof::jvm {
@@ -24,10 +25,14 @@ struct Candidate {
 base::Result<std::vector<Candidate>> find_jvms(const container::ProcRoot& proc);
 base::Result<std::vector<Candidate>> find_jvms();
 
-// The JVM `pid` (as we see it), or the only one there is. kTargetNotFound, kNotAJvm, kTargetGone,
-// kIdentityMismatch, or kSeveralTargets, which names the candidates.
-base::Result<Target> find_one_jvm(const container::ProcRoot& proc, std::optional<pid_t> pid);
-base::Result<Target> find_one_jvm(std::optional<pid_t> pid = std::nullopt);
+// The JVM `pid` (as we see it), or the only one there is. `container_id`, where it is not empty,
+// narrows the choice to JVMs of that container; one whose container cannot be told counts only
+// where there is no other. kTargetNotFound, kNotAJvm, kTargetGone, kIdentityMismatch, or
+// kSeveralTargets, which names the candidates.
+base::Result<Target> find_one_jvm(const container::ProcRoot& proc, std::optional<pid_t> pid,
+                                  std::string_view container_id = {});
+base::Result<Target> find_one_jvm(std::optional<pid_t> pid = std::nullopt,
+                                  std::string_view container_id = {});
 
 // One process looked at, as `find_jvms` does: nothing if it is no JVM.
 base::Result<std::optional<Candidate>> look_at(const container::ProcRoot& proc, pid_t pid);

@@ -71,12 +71,7 @@ JvmFacts read_facts(const Target& target) {
     facts.command = parse_java_command(*cmdline, option_files(target));
   }
   facts.flags = read_flags(target);
-  if (const auto cgroup = target.process.read("cgroup", kTextBytes)) {
-    facts.ids = container::parse_cgroup(*cgroup);
-  }
-  if (const auto mounts = target.process.read("mountinfo", kTextBytes)) {
-    container::complete_from_mountinfo(*mounts, facts.ids);
-  }
+  facts.ids = container::container_ids_of(target.process);
   facts.uptime =
       std::chrono::duration_cast<std::chrono::seconds>(container::process_age(target.process));
   return facts;

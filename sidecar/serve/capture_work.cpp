@@ -220,9 +220,9 @@ class Work {
   Failure take_jvm() {
     const auto pid =
         request_.pid == 0 ? std::nullopt : std::optional(static_cast<pid_t>(request_.pid));
-    const auto target = jvm::find_one_jvm(pid);
+    auto target = jvm::find_one_jvm(pid, request_.container_id);
     if (!target) {
-      return failed(target.error());
+      return failed(std::move(target).error());
     }
     pid_ = target->pid();
     return take(context_.spool.lock_path("jvm-" + std::to_string(pid_) + "-" +

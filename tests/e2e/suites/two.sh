@@ -8,6 +8,15 @@
 pid_of_java() { # VERSION
   jprof list two -n shop | awk -v version="$1" 'index($2, version) == 1 {print $1}'
 }
+captures_container() { # CONTAINER VERSION
+  jprof two -n shop -c "$1" --duration 1s -o "two-$1.html" --json >"$work/two.json" || { cat "$work/two.json"; return 1; }
+  python3 - "$work/two.json" "$1" "$2" <<'PY'
+import json, sys
+manifest = json.load(open(sys.argv[1]))["manifest"]
+print(manifest["source"]["container"], manifest["measured"]["javaVersion"])
+assert manifest["source"]["container"] == sys.argv[2] and manifest["measured"]["javaVersion"].startswith(sys.argv[3])
+PY
+}
 captures_java() { # VERSION
   local pid
   pid=$(pid_of_java "$1") || return
@@ -24,9 +33,14 @@ PY
 }
 
 check "a pod with two JVMs runs" deploy two --set cpu=200m,second=localhost/shop-jdk-25:1
-check_exit "which of the two: 3, both named, and how to choose" 3 $'several JVMs.*shop\\.Shop.*shop\\.Shop\n--pid' \
+check_exit "which of the two: 3, both named, and how to choose" 3 $'several JVMs.*shop\\.Shop.*shop\\.Shop\n--pid.*-c' \
   jprof two -n shop --duration 1s
 check_exit "a pid that is no JVM: 3" 3 'not a JVM' jprof two -n shop --pid 1 --duration 1s
+check_output "list says which is in which container" $'17.* shop \n25.* second ' jprof list two -n shop
+check "the container chooses" captures_container shop 17
+check "and so does the other" captures_container second 25
+check_exit "a pid of another container: 3" 3 'does not run in the container' \
+  jprof two -n shop -c shop --pid "$(pid_of_java 25)" --duration 1s
 check "the one, with true shares" captures_java 17
 check "the other" captures_java 25
 check_output "neither container was restarted" '^0 0$' \

@@ -17,6 +17,7 @@ Request record_request() {
   request.record.cause = "latency";
   request.record.request_time = "2026-11-21T10:00:00Z";
   request.record.pid = 7;
+  request.record.container_id = std::string(64, 'a');
   request.record.duration = 60s;
   request.record.interval = 10ms;
   request.record.formats = {"html", "collapsed"};
@@ -37,6 +38,7 @@ TEST(Request, RecordComesBackAsSent) {
   EXPECT_EQ(encode_request(*got), encode_request(sent));
   EXPECT_EQ(got->record.duration, 60s);
   EXPECT_EQ(got->record.pod.workload_kind, "Deployment");
+  EXPECT_EQ(got->record.container_id, std::string(64, 'a'));
   EXPECT_FALSE(got->record.send_files);
   EXPECT_TRUE(got->record.join);
 }

@@ -74,6 +74,13 @@ TEST(Pod, TakesTheContainerThatTheAnnotationNames) {
   EXPECT_EQ((*find_target(pod, ""))->name, "app");
 }
 
+TEST(Pod, KnowsWhatTheRuntimeCallsAContainer) {
+  Container container;
+  EXPECT_EQ(runtime_id(container), "");
+  container.container_id = "cri-o://0123";
+  EXPECT_EQ(runtime_id(container), "0123");
+}
+
 TEST(Pod, FindsANativeSidecar) {
   const Pod pod = parse(pod_json());
 

@@ -20,6 +20,7 @@ struct Entry {
   std::string maps = "1000-2000 r-xp 00000000 fe:01 9 /opt/jdk/lib/server/libjvm.so\n"
                      "3000-4000 r-xp 00000000 fe:01 8 /lib/x86_64-linux-gnu/libc.so.6\n";
   std::string cmdline = std::string("java\0Main\0", 10);
+  std::string container_id{}; // empty: /proc does not say
 };
 
 // A /proc made of files.
@@ -37,6 +38,9 @@ class ProcTree {
               "\t1\nThreads:\t9\nSigCgt:\t2000000181005ccf\nCapPrm:\t0\nCapEff:\t0\n");
     write(folder + "/maps", entry.maps);
     write(folder + "/cmdline", entry.cmdline);
+    write(folder + "/cgroup", entry.container_id.empty()
+                                  ? "0::/\n"
+                                  : "0::/../cri-containerd-" + entry.container_id + ".scope\n");
   }
   container::ProcRoot open() const { return std::move(*container::ProcRoot::open(tree_.path())); }
   const std::string& path() const { return tree_.path(); }
@@ -86,6 +90,39 @@ TEST(Discovery, OfSeveralNamesThem) {
   EXPECT_EQ(target.error().code, ErrorCode::kSeveralTargets);
   EXPECT_NE(target.error().message.find("7 (shop.jar)"), std::string::npos);
   EXPECT_EQ(target.error().message.find('\x1b'), std::string::npos);
+}
+
+TEST(Discovery, OfSeveralTakesTheOneOfTheContainer) {
+  const std::string first(64, 'a');
+  const std::string second(64, 'b');
+  ProcTree proc;
+  proc.add(7, {.container_id = first});
+  proc.add(9, {.container_id = second});
+  proc.add(11, {});
+
+  EXPECT_EQ(find_one_jvm(proc.open(), std::nullopt, first)->pid(), 7);
+  EXPECT_EQ(find_one_jvm(proc.open(), std::nullopt, second)->pid(), 9);
+  EXPECT_EQ(find_one_jvm(proc.open(), 9, second)->pid(), 9);
+  EXPECT_EQ(find_one_jvm(proc.open(), 9, first).error().code, ErrorCode::kTargetNotFound);
+}
+
+TEST(Discovery, OfAnotherContainerIsNotTheOneThatWasMeant) {
+  ProcTree proc;
+  proc.add(7, {.container_id = std::string(64, 'a')});
+
+  const auto target = find_one_jvm(proc.open(), std::nullopt, std::string(64, 'b'));
+
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().code, ErrorCode::kTargetNotFound);
+  EXPECT_NE(target.error().message.find("7 (Main)"), std::string::npos);
+}
+
+TEST(Discovery, TakesAJvmWhoseContainerIsNotKnown) {
+  ProcTree proc;
+  proc.add(7, {});
+
+  EXPECT_EQ(find_one_jvm(proc.open(), std::nullopt, std::string(64, 'b'))->pid(), 7);
+  EXPECT_EQ(find_one_jvm(proc.open(), 7, std::string(64, 'b'))->pid(), 7);
 }
 
 TEST(Discovery, OfNothingSaysSo) {
