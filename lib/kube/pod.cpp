@@ -89,8 +89,8 @@ void read_owner(const Json& metadata, Pod& out) {
     }
     out.workload_kind = base::json_string(owner, "kind");
     out.workload = base::json_string(owner, "name");
-    const std::string hash =
-        "-" + base::json_string(base::json_object(metadata, "labels"), "pod-template-hash");
+    std::string hash = "-";
+    hash += base::json_string(base::json_object(metadata, "labels"), "pod-template-hash");
     if (out.workload_kind == "ReplicaSet" && hash.size() > 1 && ends_with(out.workload, hash)) {
       out.workload_kind = "Deployment";
       out.workload.resize(out.workload.size() - hash.size());
@@ -133,6 +133,33 @@ std::string state_words(const Container& container) {
     out += ": " + base::printable(container.state_message);
   }
   return out;
+}
+
+base::Error not_running(const Pod& pod, const Container& container) {
+  const bool ended = container.state == State::kTerminated;
+  return base::make_error(ended ? ErrorCode::kTargetGone : ErrorCode::kTargetNotFound,
+                          "container " + base::printable(container.name) + " of " + shown(pod) +
+                              " " + state_words(container),
+                          "try again once it runs");
+}
+
+// kubectl's own choice; an annotation that names nothing is as good as none.
+const Container* choose_target(const Pod& pod) {
+  const Container* only = pod.default_container.empty() ? nullptr : pod.find(pod.default_container);
+  if (only != nullptr && !is_jprof(*only) && only->kind == Kind::kApp) {
+    return only;
+  }
+  only = nullptr;
+  for (const Container& container : pod.containers) {
+    if (is_jprof(container) || container.kind != Kind::kApp) {
+      continue;
+    }
+    if (only != nullptr) {
+      return nullptr;
+    }
+    only = &container;
+  }
+  return only;
 }
 
 } // namespace
@@ -188,8 +215,12 @@ base::Result<Pod> parse_pod(const Json& object) {
   out.share_process_namespace = base::json_bool(spec, "shareProcessNamespace");
   out.phase = base::json_string(status, "phase");
   for (const Json& condition : base::json_array(status, "conditions")) {
-    if (base::json_string(condition, "type") == "Ready") {
-      out.ready = base::json_string(condition, "status") == "True";
+    const std::string type = base::json_string(condition, "type");
+    const bool holds = base::json_string(condition, "status") == "True";
+    if (type == "Ready") {
+      out.ready = holds;
+    } else if (type == "PodScheduled" && !holds) {
+      out.unscheduled = base::json_string(condition, "message", "not scheduled yet");
     }
   }
   read_owner(metadata, out);
@@ -240,38 +271,31 @@ base::Result<const Container*> find_target(const Pod& pod, std::string_view want
                                 names_of_targets(pod));
     }
     if (found->state != State::kRunning) {
-      return base::make_failure(ErrorCode::kTargetGone, "container " +
-                                                            base::printable(found->name) + " of " +
-                                                            shown(pod) + " " + state_words(*found));
+      return base::fail(not_running(pod, *found));
     }
     return found;
   }
-  // kubectl's own choice; an annotation that names nothing is as good as none.
-  const Container* only = pod.default_container.empty() ? nullptr : pod.find(pod.default_container);
-  if (only != nullptr && !is_jprof(*only) && only->kind == Kind::kApp) {
-    return only;
+  if (!pod.unscheduled.empty()) {
+    return base::make_failure(ErrorCode::kTargetNotFound,
+                              shown(pod) + " has no node: " + base::printable(pod.unscheduled, 500),
+                              "try again once it runs");
   }
-  only = nullptr;
-  for (const Container& container : pod.containers) {
-    if (is_jprof(container) || container.kind != Kind::kApp) {
-      continue;
-    }
-    if (only != nullptr) {
-      return nullptr;
-    }
-    only = &container;
+  const Container* chosen = choose_target(pod);
+  if (chosen != nullptr &&
+      (chosen->state == State::kWaiting || chosen->state == State::kTerminated)) {
+    return base::fail(not_running(pod, *chosen));
   }
-  return only;
+  return chosen;
 }
 
 base::Status check_pod(const Pod& pod) {
-  if (pod.phase == "Succeeded" || pod.phase == "Failed") {
-    return base::make_failure(ErrorCode::kTargetGone,
-                              shown(pod) + " has ended (" + pod.phase + ")");
-  }
   if (pod.os == "windows") {
     return base::make_failure(ErrorCode::kJvmUnsupported,
                               shown(pod) + " runs Windows; jprof profiles JVMs on Linux");
+  }
+  if (pod.phase == "Succeeded" || pod.phase == "Failed") {
+    return base::make_failure(ErrorCode::kTargetGone,
+                              shown(pod) + " has ended (" + pod.phase + ")");
   }
   return {};
 }

@@ -52,6 +52,7 @@ struct Pod {
   bool host_pid = false;
   bool mirror = false; // a static pod's image in the API: it cannot be changed there
   bool ready = false;
+  std::string unscheduled;       // why it has no node yet; empty where it has one
   Ids wanted{};                  // runAsUser and runAsGroup of the pod's securityContext
   std::string default_container; // annotation kubectl.kubernetes.io/default-container
   std::string workload_kind;     // "Deployment", "StatefulSet", ...; empty: a bare pod
@@ -82,7 +83,8 @@ Ids ids_of(const Pod& pod, const Container& container);
 
 // The container that holds the JVM: `wanted`, or, where it is empty, the one that the pod's
 // annotation names, or the only application container beside ours, or nullptr if the choice is the
-// sidecar's. kTargetNotFound names those that exist.
+// sidecar's. kTargetNotFound names those that exist, or says why it does not run (yet), kTargetGone
+// why not any more.
 base::Result<const Container*> find_target(const Pod& pod, std::string_view wanted);
 
 // Refuses pods in which nothing can run any more, or that are not Linux (kTargetGone,

@@ -85,6 +85,8 @@ failSwapOn: false
 seccompDefault: true
 resolvConf: "$state/resolv.conf"
 podLogsDir: /var/log/pods
+staticPodPath: "$state/static-pods"
+fileCheckFrequency: 1s
 volumePluginDir: /run/flex
 makeIPTablesUtilChains: false
 # Evict for what a pod does (emptyDir limits), not for the state of the machine that runs the tests.

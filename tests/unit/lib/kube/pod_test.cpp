@@ -139,6 +139,29 @@ TEST(Pod, ChoosesTheOnlyApplicationContainerByItself) {
   EXPECT_EQ(*find_target(parse(object), ""), nullptr);
 }
 
+TEST(Pod, SaysWhyNothingRunsInItYet) {
+  Json object = pod_json();
+  object["status"]["containerStatuses"][0]["state"] = {
+      {"waiting", {{"reason", "CrashLoopBackOff"}, {"message", "back-off 10s"}}}};
+  const auto waiting = find_target(parse(object), "");
+  ASSERT_FALSE(waiting.has_value());
+  EXPECT_EQ(waiting.error().code, ErrorCode::kTargetNotFound);
+  EXPECT_NE(waiting.error().message.find("CrashLoopBackOff: back-off 10s"), std::string::npos);
+
+  object["status"]["containerStatuses"][0]["state"] = {{"terminated", {{"reason", "OOMKilled"}}}};
+  EXPECT_EQ(find_target(parse(object), "").error().code, ErrorCode::kTargetGone);
+
+  object["status"] = {{"phase", "Pending"},
+                      {"conditions",
+                       {{{"type", "PodScheduled"},
+                         {"status", "False"},
+                         {"reason", "Unschedulable"},
+                         {"message", "0/1 nodes are available"}}}}};
+  const auto nowhere = find_target(parse(object), "");
+  ASSERT_FALSE(nowhere.has_value());
+  EXPECT_NE(nowhere.error().message.find("has no node: 0/1 nodes"), std::string::npos);
+}
+
 TEST(Pod, RefusesPodsThatHaveEnded) {
   Json object = pod_json();
   object["status"]["phase"] = "Succeeded";
