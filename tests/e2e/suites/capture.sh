@@ -37,6 +37,47 @@ page_is_whole() { # HTML
     grep -q '</html>' "$1" && ! grep -qE '(src|href)="(https?:)?//' "$1"
 }
 
+# The process of that name below another, as this machine numbers it.
+descendant() { # PID NAME
+  local child children
+  read -ra children <"/proc/$1/task/$1/children"
+  for child in "${children[@]}"; do
+    if [[ $(<"/proc/$child/comm") == "$2" ]]; then echo "$child"; else descendant "$child" "$2"; fi
+  done
+}
+
+# A capture of the pod that is recording when this returns; its output goes to $work/cut.
+begin_capture() { # POD OPTIONS...
+  local pod=$1 end=$((SECONDS + 120)); shift
+  : >"$work/cut" # what an earlier one said must not be taken for this one's
+  jprof "$pod" -n shop "$@" >"$work/cut" 2>&1 &
+  capturing=$!
+  until grep -q recording "$work/cut"; do
+    if ! kill -0 "$capturing" 2>/dev/null || ((SECONDS >= end)); then cat "$work/cut"; return 1; fi
+    sleep 0.1
+  done
+}
+end_capture() { # CODE
+  local code=0
+  wait "$capturing" || code=$?
+  cat "$work/cut"
+  ((code == $1)) || { echo "exit code $code instead of $1"; return 1; }
+}
+# The plugin of the capture that was begun is killed, and has left nothing.
+kill_plugin() {
+  kill -9 "$(descendant "$capturing" kubectl-jprof)" || return
+  wait "$capturing" || true
+}
+# Prints the id of the pod's newest capture once it is sealed.
+sealed_capture() { # POD
+  local id end=$((SECONDS + 120))
+  until id=$(jprof list "$1" -n shop | awk '$2 == "sealed" {print $1}' | tail -1) && [[ -n $id ]]; do
+    ((SECONDS < end)) || { jprof list "$1" -n shop >&2; return 1; }
+    sleep 0.5
+  done
+  echo "$id"
+}
+
 tmp_is_clean() {
   inside ls -A "/proc/$(pid_of shop)/root/tmp" | tee /dev/stderr | { ! grep -i jprof; }
 }

@@ -4,33 +4,6 @@
 #
 # Something dies in the middle of a capture: the right exit code, what there is of the capture is kept, the pod goes on.
 
-# The process of that name below another, as this machine numbers it.
-descendant() { # PID NAME
-  local child children
-  read -ra children <"/proc/$1/task/$1/children"
-  for child in "${children[@]}"; do
-    if [[ $(<"/proc/$child/comm") == "$2" ]]; then echo "$child"; else descendant "$child" "$2"; fi
-  done
-}
-
-# A capture of the pod that is recording when this returns; its output goes to $work/cut.
-begin_capture() { # POD OPTIONS...
-  local pod=$1 end=$((SECONDS + 120)); shift
-  : >"$work/cut" # what an earlier one said must not be taken for this one's
-  jprof "$pod" -n shop "$@" >"$work/cut" 2>&1 &
-  capturing=$!
-  until grep -q recording "$work/cut"; do
-    if ! kill -0 "$capturing" 2>/dev/null || ((SECONDS >= end)); then cat "$work/cut"; return 1; fi
-    sleep 0.1
-  done
-}
-end_capture() { # CODE
-  local code=0
-  wait "$capturing" || code=$?
-  cat "$work/cut"
-  ((code == $1)) || { echo "exit code $code instead of $1"; return 1; }
-}
-
 jvm_dies() {
   begin_capture cut --duration 60s -o dead.html && inside kill -9 "$(pid_in cut shop)" && end_capture 6 && page_is_whole "$work/laptop/dead.html"
 }
@@ -51,16 +24,9 @@ pod_is_deleted() {
   begin_capture cut --duration 60s -o deleted.html && k delete pod cut --wait=false && end_capture 6 && page_is_whole "$work/laptop/deleted.html"
 }
 plugin_dies() {
-  local id end=$((SECONDS + 120))
-  begin_capture cut --duration 4s -o gone.html || return
-  kill -9 "$(descendant "$capturing" kubectl-jprof)" || return
-  wait "$capturing" || true
-  [[ ! -e $work/laptop/gone.html ]] || return
-  until id=$(jprof list cut -n shop | awk '$2 == "sealed" {print $1}' | tail -1) && [[ -n $id ]]; do
-    ((SECONDS < end)) || { jprof list cut -n shop; return 1; }
-    sleep 0.5
-  done
-  jprof fetch cut "$id" -n shop -o fetched.html && page_is_whole "$work/laptop/fetched.html"
+  local id
+  begin_capture cut --duration 4s -o gone.html && kill_plugin && [[ ! -e $work/laptop/gone.html ]] && id=$(sealed_capture cut) &&
+    jprof fetch cut "$id" -n shop -o fetched.html && page_is_whole "$work/laptop/fetched.html"
 }
 disk_full() {
   local code=0 left
