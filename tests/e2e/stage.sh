@@ -68,7 +68,7 @@ stage_environment() {
 stage_reuse() { # JVM...
   local images=()
   mapfile -t images < <("$repo/tests/e2e/images" jprof "${@/#/shop-jdk-}")
-  inside kubectl delete namespace shop shop-nightly shop-plain shop-policy --ignore-not-found --wait >/dev/null
+  inside kubectl delete namespace shop shop-nightly shop-plain shop-policy shop-kinds --ignore-not-found --wait >/dev/null
   "$cluster" load-image "${images[@]}"
   stage_chart
   stage_environment
@@ -90,6 +90,22 @@ stage_namespace() { # NAME
   inside kubectl create namespace "$1" >/dev/null
   inside kubectl label namespace "$1" pod-security.kubernetes.io/enforce=restricted >/dev/null
   inside kubectl -n "$1" create configmap s3-ca --from-file="ca.crt=$(stage_state)/pki/ca.crt" >/dev/null
+}
+
+# The specification of a pod that "restricted" allows, with the sample application and nothing of ours, so far indented.
+stage_plain_spec() { # INDENT CPU POD-IDS CONTAINER-IDS: "runAsUser: 1000, runAsGroup: 1000" or nothing
+  sed "s/^/$(printf "%$1s" '')/" <<YAML
+terminationGracePeriodSeconds: 2
+securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}${3:+, $3}}
+containers:
+  - name: shop
+    image: localhost/shop-jdk-17:1
+    imagePullPolicy: Never
+    securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}${4:+, $4}}
+    resources: {requests: {cpu: $2, memory: 192Mi}, limits: {cpu: $2, memory: 192Mi}}
+    volumeMounts: [{name: tmp, mountPath: /tmp}]
+volumes: [{name: tmp, emptyDir: {sizeLimit: 64Mi}}]
+YAML
 }
 
 stage_down() { "$cluster" down; }

@@ -11,23 +11,14 @@ oncall() { as_user oncall env JPROF_IMAGE=localhost/jprof:1 kubectl jprof "$@" -
 # A restricted pod with the sample application and nothing of ours; the ids are left out where they are "-".
 plain() { # NAME UID GID
   local ids=
-  [[ $2 == - ]] || ids+=", runAsUser: $2"
-  [[ $3 == - ]] || ids+=", runAsGroup: $3"
+  [[ $2 == - ]] || ids="runAsUser: $2"
+  [[ $3 == - ]] || ids+="${ids:+, }runAsGroup: $3"
   kp apply -f - >/dev/null <<YAML
 apiVersion: v1
 kind: Pod
 metadata: {name: $1}
 spec:
-  terminationGracePeriodSeconds: 2
-  securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
-  containers:
-    - name: shop
-      image: localhost/shop-jdk-17:1
-      imagePullPolicy: Never
-      securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}$ids}
-      resources: {requests: {cpu: 200m, memory: 192Mi}, limits: {cpu: 200m, memory: 192Mi}}
-      volumeMounts: [{name: tmp, mountPath: /tmp}]
-  volumes: [{name: tmp, emptyDir: {sizeLimit: 64Mi}}]
+$(stage_plain_spec 2 200m "" "$ids")
 YAML
 }
 # Two containers with a JVM each, and their processes apart.

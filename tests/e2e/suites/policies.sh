@@ -20,16 +20,7 @@ spec:
   template:
     metadata: {labels: {app: $1, jprof.dev/inject: "true"}, annotations: {$2}}
     spec:
-      terminationGracePeriodSeconds: 2
-      securityContext: {runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, seccompProfile: {type: RuntimeDefault}}
-      containers:
-        - name: shop
-          image: localhost/shop-jdk-17:1
-          imagePullPolicy: Never
-          securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
-          resources: {requests: {cpu: 200m, memory: 192Mi}, limits: {cpu: 200m, memory: 192Mi}}
-          volumeMounts: [{name: tmp, mountPath: /tmp}]
-      volumes: [{name: tmp, emptyDir: {sizeLimit: 64Mi}}]
+$(stage_plain_spec 6 200m "runAsUser: 1000, runAsGroup: 1000" "")
 YAML
   kq rollout status "deployment/$1" --timeout=180s >/dev/null
 }
