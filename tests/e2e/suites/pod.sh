@@ -29,8 +29,8 @@ pid_in() { # POD CONTAINER
 }
 pid_of() { pid_in demo "$1"; } # CONTAINER of the pod demo
 # A container is ready as soon as its program is started: the JVM in it comes a little later.
-jvm_runs_in() { # POD
-  inside grep -q libjvm.so "/proc/$(pid_in "$1" shop)/maps"
+jvm_runs_in() { # POD [CONTAINER]
+  inside grep -q libjvm.so "/proc/$(pid_in "$1" "${2:-shop}")/maps"
 }
 sidecar_status() { # FIELD of /proc/PID/status
   inside awk -v field="$1:" '$1 == field {print $2}' "/proc/$(pid_of jprof)/status"

@@ -32,7 +32,16 @@ assert measured["javaVersion"].startswith(sys.argv[2]) and measured["pid"] == in
 PY
 }
 
-check "a pod with two JVMs runs" deploy two --set cpu=200m,second=localhost/shop-jdk-25:1
+both_run() {
+  local end=$((SECONDS + 180))
+  deploy two --set cpu=200m,second=localhost/shop-jdk-25:1 || return
+  until jvm_runs_in two second; do
+    ((SECONDS < end)) || return
+    sleep 0.2
+  done
+}
+
+check "a pod with two JVMs runs" both_run
 check_exit "which of the two: 3, both named, and how to choose" 3 $'several JVMs.*shop\\.Shop.*shop\\.Shop\n--pid.*-c' \
   jprof two -n shop --duration 1s
 check_exit "a pid that is no JVM: 3" 3 'not a JVM' jprof two -n shop --pid 1 --duration 1s
