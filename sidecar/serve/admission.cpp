@@ -97,7 +97,10 @@ capture::Manifest draft_manifest(const config::SidecarConfig& config,
   draft.source.pod = first_of(known.pod, claimed.pod);
   draft.source.pod_uid = first_of(known.pod_uid, claimed.pod_uid);
   draft.source.node = first_of(known.node, claimed.node);
-  draft.source.container = first_of(known.container, claimed.container);
+  // Who chose a container knows its name; the configuration has that of the usual one.
+  draft.source.container = request.container_id.empty()
+                               ? first_of(known.container, claimed.container)
+                               : first_of(claimed.container, known.container);
   draft.source.workload_kind = first_of(known.workload_kind, claimed.workload_kind);
   draft.source.workload = first_of(known.workload, claimed.workload);
   draft.source.image = claimed.image;

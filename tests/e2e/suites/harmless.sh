@@ -46,9 +46,13 @@ recorder_dies() {
   id=$(jprof list calm -n shop | awk '$2 == "sealed" {print $1}' | tail -1)
   [[ -z $id ]] || jprof fetch calm "$id" -n shop -o "recorder-$1.jprof"
 }
-# What nobody fetched stays; with a capture's worth of quota there is no room for a second.
+# What was never sent stays; with a capture's worth of quota there is no room for a second.
+session_runs() { inside bash -c 'grep -lszx session /proc/[0-9]*/cmdline'; }
 spool_fills() {
-  begin_capture calm --duration 1s -o left-behind.html && kill_plugin && left_behind=$(sealed_capture calm)
+  local end=$((SECONDS + 120))
+  begin_capture calm --duration 15s -o left-behind.html && kill_plugin || return
+  while session_runs; do ((SECONDS < end)) || return 1; sleep 0.2; done
+  left_behind=$(sealed_capture calm)
 }
 sidecar_is_back() { k wait --for=jsonpath='{.status.initContainerStatuses[0].ready}'=true pod/calm --timeout=300s; }
 sidecar_dies_often() {

@@ -72,6 +72,18 @@ TEST(DraftManifest, PrefersWhatTheSidecarKnowsToWhatIsClaimed) {
   EXPECT_EQ(draft.request_time, "2026-11-21T07:08:09Z");
 }
 
+TEST(DraftManifest, TakesTheContainerFromWhoeverChoseIt) {
+  config::SidecarConfig config;
+  config.source.container = "usual";
+  auto asked = request();
+  asked.pod.container = "other";
+  const auto now = std::chrono::system_clock::now();
+
+  EXPECT_EQ(draft_manifest(config, asked, now).source.container, "usual");
+  asked.container_id = std::string(64, 'a');
+  EXPECT_EQ(draft_manifest(config, asked, now).source.container, "other");
+}
+
 TEST(DraftManifest, HasATimeWhateverTheCallerSent) {
   auto asked = request();
   asked.request_time = "yesterday/../..";
