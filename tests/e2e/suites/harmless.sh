@@ -47,7 +47,7 @@ recorder_dies() {
   [[ -z $id ]] || jprof fetch calm "$id" -n shop -o "recorder-$1.jprof"
 }
 # What was never sent stays; with a capture's worth of quota there is no room for a second.
-session_runs() { inside bash -c 'grep -lszx session /proc/[0-9]*/cmdline'; }
+session_runs() { inside bash -c 'grep -lszx "[s]ession" /proc/[0-9]*/cmdline'; }
 spool_fills() {
   local end=$((SECONDS + 120))
   begin_capture calm --duration 15s -o left-behind.html && kill_plugin || return
@@ -72,7 +72,7 @@ k create configmap calm --from-literal=config.yaml='{apiVersion: jprof.dev/v1alp
 check "a pod of a Service runs" deploy calm --set cpu=200m,jprof-sidecar.configMap=calm,jprof-sidecar.spool.quotaMi=16
 k expose pod calm --port=80 >/dev/null
 check "it has its place there" in_service
-before=$(slice_version)
+before=$(slice_version) left_behind=
 for time in one two three; do
   check "the recorder is killed, $time: 6, the page is kept" recorder_dies "$time"
 done
