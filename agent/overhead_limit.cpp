@@ -9,16 +9,6 @@ constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr std::uint64_t kLeastShare = 10; // a tenth of a CPU
 constexpr std::uint32_t kCostlySeconds = 2;
 
-constexpr Detail kDetails[kDetailSteps + 1] = {
-    {},
-    {.interval_factor = 2},
-    {.interval_factor = 4},
-    {.interval_factor = 8},
-    {.interval_factor = 16},
-    {.max_depth = 256, .interval_factor = 16},
-    {.max_depth = 64, .interval_factor = 16},
-};
-
 } // namespace
 
 bool OverheadLimit::is_exceeded(const OverheadSample& now) {
@@ -40,10 +30,6 @@ bool OverheadLimit::is_exceeded(const OverheadSample& now) {
   }
   costly_ = 0;
   return true;
-}
-
-Detail detail_after(std::uint32_t steps) {
-  return kDetails[steps < kDetailSteps ? steps : kDetailSteps];
 }
 
 } // namespace jprof::agent

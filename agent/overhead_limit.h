@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Decides when sampling costs too much, and what is given up then, in which order. Pure arithmetic:
-// the recorder measures and acts. One thread.
+// Decides when sampling costs too much; what is given up then says lib/wire/detail.h. Pure
+// arithmetic: the recorder measures and acts. One thread.
 
 #include <cstdint>
 
@@ -32,16 +32,5 @@ class OverheadLimit {
   std::uint32_t costly_ = 0;
   OverheadSample before_;
 };
-
-struct Detail {
-  std::uint32_t max_depth = 0xffffffff;
-  std::uint32_t interval_factor = 1;
-};
-
-// The rate goes first: fewer samples widen the error, which the summary shows, but each is whole.
-// Then depth: stacks lose their roots. After the last step there is nothing to give up but the
-// session.
-inline constexpr std::uint32_t kDetailSteps = 6;
-Detail detail_after(std::uint32_t steps);
 
 } // namespace jprof::agent

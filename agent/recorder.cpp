@@ -15,6 +15,7 @@
 #include "agent/sampling/handler.h"
 #include "agent/sampling/sampler.h"
 #include "agent/sampling/shared_memory.h"
+#include "lib/wire/detail.h"
 
 #include <errno.h>
 #include <linux/memfd.h>
@@ -370,10 +371,10 @@ bool Recorder::over_limit(std::uint64_t now) {
     return false;
   }
   const std::uint64_t step = get(Counter::kDetailLost) + 1;
-  if (step > kDetailSteps) {
+  if (step > wire::kDetailSteps) {
     return true;
   }
-  const Detail detail = detail_after(static_cast<std::uint32_t>(step));
+  const wire::Detail detail = wire::detail_after(step);
   if (detail.max_depth < g_sampler.max_depth) {
     sampling::store_relaxed(g_sampler.max_depth, detail.max_depth);
     g_sampler.header->max_depth = detail.max_depth;

@@ -4,6 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/profile/profile.h"
+#include "lib/wire/detail.h"
 
 #include <chrono>
 #include <cstdint>
@@ -27,7 +28,7 @@ struct CaptureRequest {
   std::string event = "cpu";
   std::string walker = "vmstructs";
   std::uint32_t max_depth = 2048;
-  std::uint32_t max_overhead_permille = 20; // of the JVM's own CPU time; 0: no limit
+  std::uint32_t max_overhead_permille = wire::kDefaultOverheadPermille; // 0: no limit
   // What to derive besides profile.jprof, by file ending without the dot: "html", "collapsed".
   std::vector<std::string> formats;
   // Must exist and be the caller's own: profile.jprof and the derived files are made in it.

@@ -42,8 +42,8 @@ std::string lost_detail(const RecorderResult& result) {
   }
   std::string text = "to cost the JVM no more than asked, the interval was raised to " +
                      base::format_duration(nanos(result.counter(Counter::kIntervalNanosNow)));
-  constexpr std::uint64_t kStepsOfRate = 4; // agent/overhead_limit.h
-  if (result.counter(Counter::kDetailLost) > kStepsOfRate) {
+  if (wire::detail_after(result.counter(Counter::kDetailLost)).max_depth <= result.max_depth &&
+      result.max_depth > 0) {
     text += " and stacks were cut to " + std::to_string(result.max_depth) + " frames";
   }
   return text + " (see --max-overhead)";

@@ -6,6 +6,7 @@
 #include "lib/profile/profile.h"
 #include "lib/profile/recording_writer.h"
 #include "lib/wire/control.h"
+#include "lib/wire/detail.h"
 #include "lib/wire/region.h"
 #include "sidecar/record/capture_job.h"
 #include "sidecar/record/intake.h"
@@ -22,9 +23,6 @@
 
 namespace jprof::record {
 
-// What sampling may cost, of the CPU time that the JVM uses.
-inline constexpr std::uint32_t kDefaultOverheadPermille = 20;
-
 struct RecorderOptions {
   std::chrono::nanoseconds duration{std::chrono::seconds(10)};
   std::chrono::nanoseconds interval{std::chrono::milliseconds(10)};
@@ -33,7 +31,7 @@ struct RecorderOptions {
   wire::Engine engine = wire::Engine::kCpuTimer;
   wire::Walker walker = wire::Walker::kVmStructs;
   std::uint32_t max_depth = 2048;
-  std::uint32_t max_overhead_permille = kDefaultOverheadPermille; // 0: no limit
+  std::uint32_t max_overhead_permille = wire::kDefaultOverheadPermille; // 0: no limit
   std::uint64_t region_bytes = kDefaultRegionBytes;
   IntakeLimits limits;
   std::chrono::milliseconds drain_period{200};

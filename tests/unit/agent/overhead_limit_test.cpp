@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/overhead_limit.h"
+#include "lib/wire/detail.h"
 
 #include <gtest/gtest.h>
 
@@ -55,16 +56,16 @@ TEST(OverheadLimit, OfZeroIsNone) {
 }
 
 TEST(Detail, IsLostInOneOrder) {
-  EXPECT_EQ(detail_after(0).interval_factor, 1U);
-  for (std::uint32_t step = 1; step <= kDetailSteps; ++step) {
-    const Detail before = detail_after(step - 1);
-    const Detail after = detail_after(step);
+  EXPECT_EQ(wire::detail_after(0).interval_factor, 1U);
+  for (std::uint32_t step = 1; step <= wire::kDetailSteps; ++step) {
+    const wire::Detail before = wire::detail_after(step - 1);
+    const wire::Detail after = wire::detail_after(step);
     EXPECT_LE(after.max_depth, before.max_depth);
     EXPECT_GE(after.interval_factor, before.interval_factor);
     EXPECT_TRUE(after.max_depth < before.max_depth ||
                 after.interval_factor > before.interval_factor);
   }
-  EXPECT_EQ(detail_after(kDetailSteps + 1).interval_factor, 16U);
+  EXPECT_EQ(wire::detail_after(wire::kDetailSteps + 1).interval_factor, 16U);
 }
 
 } // namespace
