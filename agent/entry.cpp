@@ -44,6 +44,7 @@ int begin(const char* options, void* jni_env, bool for_other_copy) {
     return wire::kLoadOk; // idle until a later load names a socket
   }
   jvm::find_java_thread_key(jni_env, &request.java_thread_key);
+  static_cast<JNIEnv*>(jni_env)->GetJavaVM(&request.java_vm);
   return begin_session(request) == 0 ? wire::kLoadOk : wire::kLoadNoResources;
 }
 

@@ -4,6 +4,7 @@
 
 #include "agent/engines/cpu_timer.h"
 #include "agent/engines/delivery_cost.h"
+#include "agent/jvm/tool_interface.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/os/modules.h"
 #include "agent/os/process.h"
@@ -11,6 +12,7 @@
 #include "agent/recording/generations.h"
 #include "agent/recording/module_table.h"
 #include "agent/recording/region_layout.h"
+#include "agent/recording/safepoint_stacks.h"
 #include "agent/recording/thread_table.h"
 #include "agent/sampling/handler.h"
 #include "agent/sampling/sampler.h"
@@ -29,7 +31,7 @@ using wire::Counter;
 using wire::RegionState;
 using wire::StopReason;
 
-constexpr std::int64_t kTickNs = 20'000'000;
+constexpr std::uint64_t kShortestWaitNs = 1'000'000;
 constexpr std::uint64_t kHalfSecondNs = 500'000'000;
 constexpr std::uint64_t kModulesEveryNs = 250'000'000;
 constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
@@ -45,6 +47,8 @@ recording::PrivateTables g_tables;
 recording::ThreadTable g_threads;
 recording::ModuleTable g_modules;
 recording::Generations g_generations;
+recording::SafepointStacks g_safepoint_stacks;
+jvm::ToolInterface g_tools;
 
 std::uint64_t now_ns() {
   return os::clock_ns(CLOCK_MONOTONIC);
@@ -118,8 +122,9 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
   if (start_.engine != static_cast<std::uint32_t>(wire::Engine::kCpuTimer)) {
     return {AgentStatus::kEngineUnavailable, 0, "this agent has the CPU timer engine only"};
   }
-  if (start_.walker != static_cast<std::uint32_t>(wire::Walker::kVmStructs)) {
-    return {AgentStatus::kWalkerUnavailable, 0, "this agent has its own stack walker only"};
+  if (start_.walker < static_cast<std::uint32_t>(wire::Walker::kVmStructs) ||
+      start_.walker > static_cast<std::uint32_t>(wire::Walker::kJmx)) {
+    return {AgentStatus::kWalkerUnavailable, 0, "this agent does not know the walker"};
   }
   if (start_.interval_ns < kMinIntervalNs || start_.interval_ns > kMaxIntervalNs) {
     return {AgentStatus::kBadMessage, 0, "the interval must be between 50 us and 10 s"};
@@ -134,6 +139,12 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
   if (failure.status == AgentStatus::kOk) {
     write_header();
     failure = take_signal();
+  }
+  if (failure.status == AgentStatus::kOk) {
+    failure = open_walker();
+  }
+  if (failure.status == AgentStatus::kOk) {
+    sampling::publish(&g_sampler);
   }
   return failure.status == AgentStatus::kOk ? arm_threads() : failure;
 }
@@ -245,8 +256,45 @@ Failure Recorder::take_signal() {
   handlers_installed_ = true;
   os::block_all_signals_but_faults(); // from here on this thread too reads what may not be there
   g_sampler.signals_carry_timer_id = engines::signals_carry_timer_id(signal());
-  sampling::publish(&g_sampler);
   return {};
+}
+
+// What the JVM's own walkers need; nothing for ours. Behind the handlers: a fault of this thread
+// must reach the JVM, whose thread it becomes.
+Failure Recorder::open_walker() {
+  const auto walker = static_cast<wire::Walker>(start_.walker);
+  g_sampler.call_trace = nullptr;
+  g_sampler.waiting = nullptr;
+  if (walker == wire::Walker::kVmStructs) {
+    return {};
+  }
+  if (g_sampler.vm.java_feature > sampling::kLastFeatureWithMethodPointers) {
+    return {AgentStatus::kWalkerUnavailable, 0, "this JVM's method ids cannot be read"};
+  }
+  const char* why = g_tools.open(java_vm_);
+  if (why == nullptr && walker == wire::Walker::kAsyncGetCallTrace) {
+    g_sampler.call_trace = os::find_symbol_in("libjvm.so", "AsyncGetCallTrace");
+    why = g_sampler.call_trace == nullptr ? "libjvm.so exports no AsyncGetCallTrace"
+                                          : g_tools.make_method_ids();
+  } else if (why == nullptr) {
+    g_safepoint_stacks.begin(&g_sampler, g_tables, &g_tools, walker);
+    const std::uint64_t interval =
+        start_.interval_ns > kShortestWaitNs ? start_.interval_ns : kShortestWaitNs;
+    wait_ns_ = interval < kTickNs ? static_cast<std::int64_t>(interval) : kTickNs;
+  }
+  return why == nullptr ? Failure{} : Failure{AgentStatus::kWalkerUnavailable, 0, why};
+}
+
+void Recorder::close_walker(StopReason reason) {
+  if (g_safepoint_stacks.is_active()) {
+    if (reason != StopReason::kVmExit) { // a JVM that ends may never answer
+      g_safepoint_stacks.tick();
+    }
+    g_safepoint_stacks.finish();
+  }
+  if (reason != StopReason::kVmExit) {
+    g_tools.close();
+  }
 }
 
 Failure Recorder::arm_threads() {
@@ -296,6 +344,9 @@ StopReason Recorder::run() {
     if (now >= deadline) {
       return StopReason::kDeadline;
     }
+    if (g_safepoint_stacks.is_active()) {
+      g_safepoint_stacks.tick();
+    }
     g_threads.scan_if_due(now);
     g_threads.name_new_threads();
     g_generations.tick();
@@ -315,7 +366,7 @@ StopReason Recorder::run() {
 // True if one of them, or the hang-up, ends the session. Waits for one tick if there is none.
 bool Recorder::handle_messages(StopReason* reason) {
   ReceivedMessage message;
-  for (std::int64_t wait = kTickNs;; wait = 0) {
+  for (std::int64_t wait = wait_ns_;; wait = 0) {
     switch (channel_.receive(&message, wait)) {
     case ReceiveResult::kNothing:
       return false;
@@ -399,6 +450,7 @@ void Recorder::stop(StopReason reason) {
   sampling::withdraw();
   in_flight_ = sampling::wait_for_handlers(kHandlerTimeoutNs);
   if (in_flight_ == 0) {
+    close_walker(reason); // before the fault handlers go: it reads what may not be there
     sampling::restore_handlers();
   }
   g_generations.close_all();

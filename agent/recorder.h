@@ -11,6 +11,8 @@
 #include "lib/wire/control.h"
 #include "lib/wire/region.h"
 
+#include <jni.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -26,11 +28,13 @@ struct Failure {
   Failure(wire::AgentStatus why, long result, const char* text, const char* more = "");
 };
 
+inline constexpr std::int64_t kTickNs = 20'000'000; // how long the agent's thread sleeps
+
 class Recorder {
  public:
   Recorder(ControlChannel& channel, const wire::StartMessage& start,
-           const std::atomic<bool>& vm_exits)
-      : channel_(channel), start_(start), vm_exits_(vm_exits) {}
+           const std::atomic<bool>& vm_exits, JavaVM* java_vm)
+      : channel_(channel), start_(start), vm_exits_(vm_exits), java_vm_(java_vm) {}
 
   // Maps the region, reads the JVM's layout, installs the handlers, arms the threads and says so to
   // the sidecar. After a failure, abandon() takes back what was done.
@@ -49,6 +53,8 @@ class Recorder {
   Failure map_region(int fd);
   Failure read_jvm(const jvm::JavaThreadKey& java_thread_key);
   Failure take_signal();
+  Failure open_walker();
+  void close_walker(wire::StopReason reason);
   Failure arm_threads();
   void write_header();
   bool handle_messages(wire::StopReason* reason);
@@ -59,10 +65,12 @@ class Recorder {
   ControlChannel& channel_;
   wire::StartMessage start_;
   const std::atomic<bool>& vm_exits_;
+  JavaVM* java_vm_;
   void* region_ = nullptr;
   std::uint64_t received_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
   std::uint32_t in_flight_ = 0;
+  std::int64_t wait_ns_ = kTickNs;
   bool handlers_installed_ = false;
   OverheadLimit limit_;
 };

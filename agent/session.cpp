@@ -89,10 +89,10 @@ Failure check_start(const ReceivedMessage& message) {
 }
 
 void record(ControlChannel& channel, const ReceivedMessage& message,
-            const jvm::JavaThreadKey& java_thread_key) {
+            const SessionRequest& request) {
   const auto* start = message.as<wire::StartMessage>();
-  Recorder recorder(channel, *start, g_vm_exits);
-  const Failure failure = recorder.begin(message.fd, java_thread_key);
+  Recorder recorder(channel, *start, g_vm_exits, request.java_vm);
+  const Failure failure = recorder.begin(message.fd, request.java_thread_key);
   if (failure.status != AgentStatus::kOk) {
     recorder.abandon();
     g_recording.store(false);
@@ -130,7 +130,7 @@ void run_session(const SessionRequest& request) {
   if (failure.status != AgentStatus::kOk) {
     send_failure(channel, failure);
   } else {
-    record(channel, message, request.java_thread_key);
+    record(channel, message, request);
   }
   if (message.fd >= 0) {
     os::close_fd(message.fd);

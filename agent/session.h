@@ -8,6 +8,8 @@
 #include "agent/jvm/java_thread.h"
 #include "agent/options.h"
 
+#include <jni.h>
+
 #include <cstdint>
 
 namespace jprof::agent {
@@ -16,6 +18,7 @@ namespace jprof::agent {
 struct SessionRequest {
   Options options;
   jvm::JavaThreadKey java_thread_key;
+  JavaVM* java_vm = nullptr;
   bool for_other_copy = false; // a later copy of the library handed its options over
 };
 

@@ -55,6 +55,48 @@ jprof_copy_fault:
 jprof_copy_done:
   sub x0, x4, x2
   ret
+  .p2align 4
+  .hidden jprof_call_guarded
+  .globl jprof_call_guarded
+  .type jprof_call_guarded, %function
+jprof_call_guarded:
+  stp x29, x30, [sp, #-176]!
+  mov x29, sp
+  stp x19, x20, [sp, #16]
+  stp x21, x22, [sp, #32]
+  stp x23, x24, [sp, #48]
+  stp x25, x26, [sp, #64]
+  stp x27, x28, [sp, #80]
+  stp d8, d9, [sp, #96]
+  stp d10, d11, [sp, #112]
+  stp d12, d13, [sp, #128]
+  stp d14, d15, [sp, #144]
+  str x4, [sp, #160]
+  mov x9, sp
+  str x9, [x4]
+  mov x9, x0
+  mov x0, x1
+  mov x1, x2
+  mov x2, x3
+  blr x9
+  mov w0, #1
+jprof_guarded_call_ended:
+  ldr x4, [sp, #160]
+  str xzr, [x4]
+  ldp x19, x20, [sp, #16]
+  ldp x21, x22, [sp, #32]
+  ldp x23, x24, [sp, #48]
+  ldp x25, x26, [sp, #64]
+  ldp x27, x28, [sp, #80]
+  ldp d8, d9, [sp, #96]
+  ldp d10, d11, [sp, #112]
+  ldp d12, d13, [sp, #128]
+  ldp d14, d15, [sp, #144]
+  ldp x29, x30, [sp], #176
+  ret
+jprof_guarded_call_failed:
+  mov w0, #0
+  b jprof_guarded_call_ended
 )");
 
 extern "C" {
@@ -63,6 +105,7 @@ extern const char jprof_loads_end[] __attribute__((visibility("hidden")));
 extern const char jprof_load_failed[] __attribute__((visibility("hidden")));
 extern const char jprof_copy_fault[] __attribute__((visibility("hidden")));
 extern const char jprof_copy_done[] __attribute__((visibility("hidden")));
+extern const char jprof_guarded_call_failed[] __attribute__((visibility("hidden")));
 }
 
 namespace jprof::agent::arch {
@@ -144,6 +187,16 @@ bool resume_failed_load(void* ucontext) {
     return true;
   }
   return false;
+}
+
+bool resume_guarded_call(void* ucontext, std::uint64_t guarded_sp) {
+  auto& machine = static_cast<ucontext_t*>(ucontext)->uc_mcontext;
+  if (machine.sp > guarded_sp || guarded_sp - machine.sp > kMaxGuardedStack) {
+    return false;
+  }
+  machine.pc = address_of(jprof_guarded_call_failed);
+  machine.sp = guarded_sp;
+  return true;
 }
 
 bool follows_system_call(std::uint64_t pc) {

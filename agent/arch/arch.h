@@ -8,6 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 
+extern "C" {
+std::uint32_t jprof_call_guarded(void* function, void* first, std::int64_t second,
+                                 const void* third, std::uint64_t* guarded_sp);
+}
+
 namespace jprof::agent::arch {
 
 // The registers that a stack walk needs. `lr` is 0 where the CPU has none. HotSpot's interpreter
@@ -47,6 +52,17 @@ Registers read_registers(const void* ucontext);
 
 // If `ucontext` was interrupted at a load of safe_load.h, makes it return "failed" and says true.
 bool resume_failed_load(void* ucontext);
+
+// Calls function(first, second, third), code that is not ours and may fault; false if it did. While
+// it runs, `*guarded_sp` is the stack pointer that a fault handler hands to resume_guarded_call; 0
+// afterwards. What the function was about to put back when it faulted stays as it was.
+inline bool call_guarded(void* function, void* first, std::int64_t second, const void* third,
+                         std::uint64_t* guarded_sp) {
+  return jprof_call_guarded(function, first, second, third, guarded_sp) != 0;
+}
+// If `ucontext` was interrupted on the stack of that call, makes it return false and says true.
+bool resume_guarded_call(void* ucontext, std::uint64_t guarded_sp);
+inline constexpr std::uint64_t kMaxGuardedStack = 256 * 1024; // deeper it is another thread's
 
 // True if `pc` is where a system call returns to: the thread was in the kernel.
 bool follows_system_call(std::uint64_t pc);

@@ -56,6 +56,38 @@ jprof_copy_done:
 jprof_restorer:
   movq $15, %rax
   syscall
+  .p2align 4
+  .hidden jprof_call_guarded
+  .globl jprof_call_guarded
+  .type jprof_call_guarded, @function
+jprof_call_guarded:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  pushq %r8
+  movq %rsp, (%r8)
+  movq %rdi, %rax
+  movq %rsi, %rdi
+  movq %rdx, %rsi
+  movq %rcx, %rdx
+  call *%rax
+  movl $1, %eax
+jprof_guarded_call_ended:
+  popq %r8
+  movq $0, (%r8)
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+jprof_guarded_call_failed:
+  xorl %eax, %eax
+  jmp jprof_guarded_call_ended
 )");
 
 extern "C" {
@@ -64,6 +96,7 @@ extern const char jprof_loads_end[] __attribute__((visibility("hidden")));
 extern const char jprof_load_failed[] __attribute__((visibility("hidden")));
 extern const char jprof_copy_fault[] __attribute__((visibility("hidden")));
 extern const char jprof_copy_done[] __attribute__((visibility("hidden")));
+extern const char jprof_guarded_call_failed[] __attribute__((visibility("hidden")));
 void jprof_restorer() __attribute__((visibility("hidden")));
 }
 
@@ -152,6 +185,17 @@ bool resume_failed_load(void* ucontext) {
     return true;
   }
   return false;
+}
+
+bool resume_guarded_call(void* ucontext, std::uint64_t guarded_sp) {
+  auto& registers = static_cast<ucontext_t*>(ucontext)->uc_mcontext.gregs;
+  const auto sp = static_cast<std::uint64_t>(registers[REG_RSP]);
+  if (sp > guarded_sp || guarded_sp - sp > kMaxGuardedStack) {
+    return false;
+  }
+  registers[REG_RIP] = static_cast<greg_t>(address_of(jprof_guarded_call_failed));
+  registers[REG_RSP] = static_cast<greg_t>(guarded_sp);
+  return true;
 }
 
 bool follows_system_call(std::uint64_t pc) {

@@ -98,16 +98,19 @@ bool lay_out(void* region, std::uint64_t bytes, Sampler* sampler, PrivateTables*
   const std::uint64_t stack_slots = power_of_two_below(clamp(bytes / 256, 1024, 1U << 20));
   const std::uint64_t name_slots = power_of_two_below(clamp(bytes / 512, 1024, 1U << 20));
   const std::uint64_t entries = sampler->thread_capacity * sizeof(sampling::ThreadEntry);
+  const std::uint64_t waiting = sampler->thread_capacity * sizeof(sampling::WaitingTime);
   const std::uint64_t index = index_slots * sizeof(std::uint32_t);
   const std::uint64_t scratch = sampler->scratch_count * sizeof(sampling::Scratch);
   const std::uint64_t hashes = (stack_slots + name_slots) * sizeof(std::uint64_t);
-  std::uint8_t* at = divider.take(SectionKind::kPrivate, 0,
-                                  entries + index + scratch + wire::kGenerations * hashes);
+  std::uint8_t* at = divider.take(
+      SectionKind::kPrivate, 0, entries + waiting + index + scratch + wire::kGenerations * hashes);
   sampler->threads = reinterpret_cast<sampling::ThreadEntry*>(at);
-  tables->thread_index = reinterpret_cast<std::uint32_t*>(at + entries);
+  tables->waiting = reinterpret_cast<sampling::WaitingTime*>(at + entries);
+  at += entries + waiting;
+  tables->thread_index = reinterpret_cast<std::uint32_t*>(at);
   tables->thread_index_mask = static_cast<std::uint32_t>(index_slots - 1);
-  sampler->scratch = reinterpret_cast<sampling::Scratch*>(at + entries + index);
-  at += entries + index + scratch;
+  sampler->scratch = reinterpret_cast<sampling::Scratch*>(at + index);
+  at += index + scratch;
 
   const std::uint64_t share = divider.left() / wire::kGenerations & ~(kPage - 1);
   const std::uint64_t names = share / 4 & ~(kPage - 1);

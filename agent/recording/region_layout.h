@@ -17,7 +17,8 @@ inline constexpr std::uint64_t kMaxRegionBytes = std::uint64_t{1} << 30;
 
 // Our slots of the thread hash table, behind the entries of the private section.
 struct PrivateTables {
-  std::uint32_t* thread_index = nullptr; // open addressing: slot + 1, 0 empty
+  sampling::WaitingTime* waiting = nullptr; // for each thread slot
+  std::uint32_t* thread_index = nullptr;    // open addressing: slot + 1, 0 empty
   std::uint32_t thread_index_mask = 0;
   wire::ThreadSlot* thread_slots = nullptr;
   wire::ModuleSlot* module_slots = nullptr;

@@ -23,6 +23,7 @@ struct Replaced {
 Replaced g_sampling;
 Replaced g_faults[2];
 std::atomic<Sampler*> g_sampler{nullptr};
+std::atomic<Sampler*> g_guarded{nullptr}; // the same, until no handler uses it any more
 std::atomic<std::uint32_t> g_in_flight{0};
 std::atomic<std::uint32_t> g_calibrations{0};
 
@@ -65,8 +66,23 @@ void on_sampling_signal(int signal, siginfo_t* info, void* context) {
   }
 }
 
+// True if the fault lies in AsyncGetCallTrace: the handler that called it goes on without a stack.
+bool resume_call_trace(void* context) {
+  const Sampler* sampler = g_guarded.load();
+  if (sampler == nullptr || sampler->call_trace == nullptr) {
+    return false;
+  }
+  for (std::uint32_t i = 0; i < sampler->scratch_count; ++i) {
+    const std::uint64_t sp = load_relaxed(sampler->scratch[i].guarded_sp);
+    if (sp != 0 && arch::resume_guarded_call(context, sp)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
-  if (arch::resume_failed_load(context)) {
+  if (arch::resume_failed_load(context) || resume_call_trace(context)) {
     if (Sampler* sampler = g_sampler.load(); sampler != nullptr) {
       count(*sampler, wire::Counter::kFaults);
     }
@@ -164,6 +180,7 @@ std::uint32_t calibration_signals() {
 }
 
 void publish(Sampler* sampler) {
+  g_guarded.store(sampler);
   g_sampler.store(sampler);
 }
 
@@ -197,6 +214,7 @@ std::uint32_t wait_for_handlers(std::uint64_t timeout_ns) {
 }
 
 void restore_handlers() {
+  g_guarded.store(nullptr);
   KernelSigaction now;
   const bool ignored = g_sampling.installed.load() &&
                        os::signal_action(g_sampling.signal, nullptr, &now) == 0 &&

@@ -3,6 +3,7 @@
 #include "agent/sampling/sampler.h"
 
 #include "agent/arch/safe_load.h"
+#include "agent/sampling/call_trace.h"
 #include "agent/sampling/stack_walker.h"
 
 #include <sys/syscall.h>
@@ -81,45 +82,97 @@ struct Outcome {
   bool is_error = false;
 };
 
-// Walks this thread's stack and stores it in a generation that the caller is counted in for.
-Outcome walk_and_store(Sampler& sampler, const Generation& generation, const void* ucontext,
-                       ThreadEntry& entry) {
-  Outcome outcome{.stack = error_stack(ErrorFrame::kNoScratch),
+// Keeps a walk's frames in a generation that the caller is counted in for.
+Outcome keep(Sampler& sampler, const Generation& generation, wire::Frame* frames,
+             const WalkedStack& stack) {
+  if (stack.unknown_module) {
+    sampler.modules_wanted.store(1, std::memory_order_relaxed);
+  }
+  if (stack.unnamed_frames != 0) {
+    count(sampler, Counter::kNameStoreFull, stack.unnamed_frames);
+  }
+  if ((stack.flags & static_cast<std::uint16_t>(StackFlag::kTruncated)) != 0) {
+    count(sampler, Counter::kTruncatedDepth);
+  }
+  Outcome outcome{.stack = store_stack(generation.stacks, frames, stack),
                   .generation = load_relaxed(generation.info->number),
-                  .is_error = true};
-  const auto slot = static_cast<std::uint32_t>(&entry - sampler.threads);
-  if (Scratch* scratch = take_scratch(sampler, slot); scratch == nullptr) {
-    count(sampler, Counter::kNoScratch);
-  } else {
-    const std::uint32_t modules = sampler.module_gate.enter();
-    const std::uint64_t java_thread = current_java_thread(sampler);
-    if (java_thread != 0 && load_relaxed(entry.java_thread) != java_thread) {
-      store_relaxed(entry.java_thread, java_thread);
-      sampler.names_wanted.store(1, std::memory_order_relaxed);
-    }
-    StackWalker walker(sampler.vm, sampler.modules[modules], generation.names, scratch->frames,
-                       load_relaxed(sampler.max_depth));
-    const WalkedStack stack = walker.walk(arch::read_registers(ucontext), java_thread);
-    sampler.module_gate.leave(modules);
-    if (stack.unknown_module) {
-      sampler.modules_wanted.store(1, std::memory_order_relaxed);
-    }
-    if (stack.unnamed_frames != 0) {
-      count(sampler, Counter::kNameStoreFull, stack.unnamed_frames);
-    }
-    if ((stack.flags & static_cast<std::uint16_t>(StackFlag::kTruncated)) != 0) {
-      count(sampler, Counter::kTruncatedDepth);
-    }
-    outcome.stack = store_stack(generation.stacks, scratch->frames, stack);
-    outcome.is_error = stack.error != ErrorFrame::kNone;
-    if (outcome.stack == 0) {
-      count(sampler, Counter::kStackStoreFull);
-      outcome.stack = error_stack(ErrorFrame::kStackStoreFull);
-      outcome.is_error = true;
-    }
-    store_release(scratch->taken, std::uint32_t{0});
+                  .is_error = stack.error != ErrorFrame::kNone};
+  if (outcome.stack == 0) {
+    count(sampler, Counter::kStackStoreFull);
+    outcome.stack = error_stack(ErrorFrame::kStackStoreFull);
+    outcome.is_error = true;
   }
   return outcome;
+}
+
+// Has `walk` fill a scratch buffer, and keeps what it has found.
+template <typename Walk>
+Outcome walk_and_store(Sampler& sampler, const Generation& generation, ThreadEntry& entry,
+                       Walk&& walk) {
+  Scratch* scratch = take_scratch(sampler, static_cast<std::uint32_t>(&entry - sampler.threads));
+  if (scratch == nullptr) {
+    count(sampler, Counter::kNoScratch);
+    return {.stack = error_stack(ErrorFrame::kNoScratch),
+            .generation = load_relaxed(generation.info->number),
+            .is_error = true};
+  }
+  const WalkedStack stack = walk(generation, *scratch);
+  const Outcome outcome = keep(sampler, generation, scratch->frames, stack);
+  store_release(scratch->taken, std::uint32_t{0});
+  return outcome;
+}
+
+void note_java_thread(Sampler& sampler, ThreadEntry& entry, std::uint64_t java_thread) {
+  if (java_thread != 0 && load_relaxed(entry.java_thread) != java_thread) {
+    store_relaxed(entry.java_thread, java_thread);
+    sampler.names_wanted.store(1, std::memory_order_relaxed);
+  }
+}
+
+// This thread's own stack, as it was interrupted.
+WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void* ucontext,
+                      ThreadEntry& entry, Scratch& scratch) {
+  const std::uint64_t java_thread = current_java_thread(sampler);
+  note_java_thread(sampler, entry, java_thread);
+  const std::uint32_t max_depth = load_relaxed(sampler.max_depth);
+  if (sampler.call_trace != nullptr) {
+    return walk_by_call_trace(sampler.vm, generation.names,
+                              {.function = sampler.call_trace,
+                               .ucontext = ucontext,
+                               .java_thread = java_thread,
+                               .frames = scratch.frames,
+                               .guarded_sp = &scratch.guarded_sp,
+                               .max_depth = max_depth});
+  }
+  const std::uint32_t modules = sampler.module_gate.enter();
+  StackWalker walker(sampler.vm, sampler.modules[modules], generation.names, scratch.frames,
+                     max_depth);
+  const WalkedStack stack = walker.walk(arch::read_registers(ucontext), java_thread);
+  sampler.module_gate.leave(modules);
+  return stack;
+}
+
+// What the JVM said, named.
+WalkedStack name_found(const Sampler& sampler, const Generation& generation,
+                       const FoundStack& found, wire::Frame* frames) {
+  WalkedStack stack;
+  if (found.depth == 0) {
+    stack.depth = 1;
+    frames[0] = wire::make_frame(wire::FrameKind::kError, static_cast<std::uint64_t>(found.error));
+    stack.error = found.error == ErrorFrame::kNoJavaFrames ? ErrorFrame::kNone : found.error;
+    return stack;
+  }
+  stack.depth = found.depth < kMaxScratchDepth ? found.depth : kMaxScratchDepth;
+  stack.flags =
+      found.truncated ? static_cast<std::uint16_t>(StackFlag::kTruncated) : std::uint16_t{0};
+  for (std::uint32_t i = 0; i < stack.depth; ++i) {
+    frames[i] =
+        name_method_frame(sampler.vm, generation.names, found.frames[i], &stack.unnamed_frames);
+    if (wire::frame_kind(frames[i]) == wire::FrameKind::kError) {
+      stack.error = ErrorFrame::kNoMethod;
+    }
+  }
+  return stack;
 }
 
 // A number in the ring, or ~0 if the reader has not made room.
@@ -151,9 +204,9 @@ void commit(Sampler& sampler, std::uint64_t number, const wire::SampleSlot& samp
   store_release(slot.ticket, number + 1);
 }
 
-void record(Sampler& sampler, ThreadEntry& entry, std::uint64_t overruns, const void* ucontext,
-            std::uint64_t now) {
-  const std::uint64_t weight = take_weight(entry, overruns);
+template <typename Walk>
+void record(Sampler& sampler, ThreadEntry& entry, std::uint64_t weight, std::uint64_t now,
+            Walk&& walk) {
   const std::uint64_t number = reserve_slot(sampler);
   if (number == ~std::uint64_t{0}) {
     count(sampler, Counter::kLostWeight, weight);
@@ -164,14 +217,14 @@ void record(Sampler& sampler, ThreadEntry& entry, std::uint64_t overruns, const 
   // Counted in until the sample is committed: a generation that is closed has all its samples in
   // the ring, so that a reader may forget it once it has read both.
   const std::uint32_t which = sampler.generation_gate.enter();
-  const Outcome outcome = walk_and_store(sampler, sampler.generations[which], ucontext, entry);
+  const Outcome outcome = walk_and_store(sampler, sampler.generations[which], entry, walk);
   commit(sampler, number,
          wire::SampleSlot{.ticket = 0,
                           .time_ns = now,
                           .weight = weight,
                           .context = 0,
                           .thread = thread,
-                          .tid = static_cast<std::uint32_t>(entry.tid),
+                          .tid = sampler.thread_slots[thread].tid,
                           .generation = outcome.generation,
                           .stack = outcome.stack,
                           .link = 0,
@@ -242,13 +295,40 @@ void take_sample(Sampler& sampler, const siginfo_t& info, const void* ucontext) 
   if (overruns != 0) {
     count(sampler, Counter::kOverruns, overruns);
   }
-  record(sampler, entry, overruns, ucontext, monotonic_ns(sampler));
+  const std::uint64_t weight = take_weight(entry, overruns);
+  if (sampler.waiting != nullptr) {
+    note_java_thread(sampler, entry, current_java_thread(sampler));
+    WaitingTime& waiting = sampler.waiting[&entry - sampler.threads];
+    add(waiting.weight, weight);
+    add(waiting.signals, std::uint64_t{1});
+    sampler.stacks_wanted.store(1, std::memory_order_relaxed);
+  } else {
+    record(sampler, entry, weight, monotonic_ns(sampler),
+           [&](const Generation& generation, Scratch& scratch) {
+             return walk_here(sampler, generation, ucontext, entry, scratch);
+           });
+  }
   if (timed) {
     const std::uint64_t spent = thread_cpu_ns() - begin;
     count(sampler, Counter::kHandlerNanos, spent * stands_for);
     raise_to(counter(sampler, Counter::kHandlerMaxNanos), spent);
   }
   store_release(entry.busy, std::uint32_t{0});
+}
+
+void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& found) {
+  WaitingTime& waiting = sampler.waiting[&entry - sampler.threads];
+  const std::uint64_t signals = shared(waiting.signals).exchange(0, std::memory_order_acquire);
+  std::uint64_t weight =
+      signals == 0 ? 0 : shared(waiting.weight).exchange(0, std::memory_order_relaxed);
+  const std::uint64_t now = monotonic_ns(sampler);
+  for (std::uint64_t left = signals; left != 0; --left) {
+    const std::uint64_t part = weight / left;
+    weight -= part;
+    record(sampler, entry, part, now, [&](const Generation& generation, Scratch& scratch) {
+      return name_found(sampler, generation, found, scratch.frames);
+    });
+  }
 }
 
 } // namespace jprof::agent::sampling

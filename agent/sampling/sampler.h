@@ -7,10 +7,12 @@
 // of wait_for_handlers() of handler.h.
 
 #include "agent/arch/arch.h"
+#include "agent/sampling/method_frames.h"
 #include "agent/sampling/module_map.h"
 #include "agent/sampling/name_store.h"
 #include "agent/sampling/reader_gate.h"
 #include "agent/sampling/stack_store.h"
+#include "agent/sampling/stack_walker.h"
 #include "agent/sampling/vm_layout.h"
 #include "lib/wire/region.h"
 
@@ -40,11 +42,17 @@ struct alignas(64) ThreadEntry {
 };
 static_assert(sizeof(ThreadEntry) == 64);
 
-inline constexpr std::uint32_t kMaxScratchDepth = 2048;
 struct Scratch {
   std::uint32_t taken; // atomic
   std::uint32_t pad;
+  std::uint64_t guarded_sp; // atomic: while AsyncGetCallTrace runs (arch::call_guarded), else 0
   wire::Frame frames[kMaxScratchDepth];
+};
+
+// CPU time of a thread whose stack the agent's thread has not asked for yet.
+struct WaitingTime {
+  std::uint64_t weight = 0;  // atomic
+  std::uint64_t signals = 0; // atomic
 };
 
 // A generation slot: the stacks and names that belong together.
@@ -67,6 +75,11 @@ struct Sampler {
   std::int32_t pid = 0;
   bool signals_carry_timer_id = true;
   VmLayout vm;
+  // What finds the stacks: our own walker if both are null, AsyncGetCallTrace, or the agent's
+  // thread, for which handlers note here the time that waits for a stack.
+  void* call_trace = nullptr;
+  WaitingTime* waiting = nullptr; // [thread_capacity]
+  std::atomic<std::uint32_t> stacks_wanted{0};
   Generation generations[wire::kGenerations];
   ReaderGate generation_gate;
   ModuleMap* modules = nullptr; // two of them
@@ -86,6 +99,17 @@ std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns);
 // Takes the sample that `info` announces, on the thread that it interrupted. REQUIRES: the signal
 // is one of our timers' (owns_signal).
 void take_sample(Sampler& sampler, const siginfo_t& info, const void* ucontext);
+
+// What the JVM said about a thread's stack, leaf first; no frames: `error` says why.
+struct FoundStack {
+  const MethodFrame* frames = nullptr;
+  std::uint32_t depth = 0;
+  bool truncated = false;
+  wire::ErrorFrame error = wire::ErrorFrame::kNone;
+};
+// Commits samples for the time that waits for this thread's stack, one for each signal. On the
+// agent's thread.
+void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& found);
 
 // True if this is a signal of one of the session's own timers.
 bool owns_signal(const Sampler& sampler, const siginfo_t& info);

@@ -19,6 +19,9 @@
 
 namespace jprof::agent::sampling {
 
+// No stack is kept deeper than this.
+inline constexpr std::uint32_t kMaxScratchDepth = 2048;
+
 struct WalkedStack {
   std::uint32_t depth = 0;
   std::uint16_t flags = 0;                          // wire::StackFlag bits

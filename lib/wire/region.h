@@ -206,6 +206,7 @@ enum class ErrorFrame : std::uint32_t {
   kInDeopt = 10,
   kUnsafeState = 11, // the JVM was in a state in which the walker may not look
   kNameStoreFull = 12,
+  kNoJavaFrames = 13, // a walker of Java frames alone met none: no failure
 };
 
 // A frame, leaf first in a StackRecord: kind (4 bits) | payload (60 bits).
@@ -225,6 +226,7 @@ enum class FrameKind : std::uint8_t {
   kKernel = 7,
   kError = 8,
   kJavaNative = 9, // a native method (its wrapper's frame)
+  kJava = 10,      // compiled or not: the walker does not say
 };
 using Frame = std::uint64_t;
 inline constexpr std::uint64_t kNoBci = 0xffff;

@@ -279,7 +279,10 @@ void add_record(cli::Program& program) {
   command.add_option("-i,--interval", options->interval, "CPU time between samples of a thread")
       ->capture_default_str();
   command.add_option("-e,--event", options->event, "What is sampled: cpu")->capture_default_str();
-  command.add_option("--walker", options->walker, "What walks the stacks: vmstructs")
+  command
+      .add_option("--walker", options->walker,
+                  "What walks the stacks: vmstructs (jprof's own), or, to see how they differ, "
+                  "asgct, jvmti, jmx")
       ->capture_default_str();
   command
       .add_option("--max-overhead", options->max_overhead,

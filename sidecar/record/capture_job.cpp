@@ -46,9 +46,8 @@ base::Result<wire::Walker> walker_of(const std::string& name) {
       return walker;
     }
   }
-  return base::make_failure(
-      ErrorCode::kUsage, "there is no walker '" + name + "'",
-      "known are vmstructs, asyncgetcalltrace, getstacktrace and jmx; the JVM must offer it");
+  return base::make_failure(ErrorCode::kUsage, "there is no walker '" + name + "'",
+                            "known are vmstructs (jprof's own), asgct, jvmti and jmx");
 }
 
 base::Status check(const CaptureRequest& request) {

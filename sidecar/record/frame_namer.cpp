@@ -59,11 +59,11 @@ bool is_hex(char c) {
 } // namespace
 
 std::string_view error_frame_label(std::uint64_t payload) {
-  static constexpr std::array<std::string_view, 13> kLabels{
-      "[unknown_error]",  "[not_walkable]",   "[broken_stack]",     "[fault]",
-      "[unknown_blob]",   "[no_method]",      "[stack_store_full]", "[no_scratch]",
-      "[gc_active]",      "[thread_exiting]", "[in_deopt]",         "[unsafe_state]",
-      "[name_store_full]"};
+  static constexpr std::array<std::string_view, 14> kLabels{
+      "[unknown_error]",   "[not_walkable]",   "[broken_stack]",     "[fault]",
+      "[unknown_blob]",    "[no_method]",      "[stack_store_full]", "[no_scratch]",
+      "[gc_active]",       "[thread_exiting]", "[in_deopt]",         "[unsafe_state]",
+      "[name_store_full]", "[no_Java_frames]"};
   return kLabels[payload < kLabels.size() ? static_cast<std::size_t>(payload) : 0];
 }
 
@@ -152,6 +152,7 @@ FrameId FrameNamer::frame(const wire::SampleSlot& sample, wire::Frame frame, boo
   case wire::FrameKind::kInlined:
   case wire::FrameKind::kJavaNative:
   case wire::FrameKind::kStub:
+  case wire::FrameKind::kJava:
     return java_frame(sample, frame);
   case wire::FrameKind::kNative:
     return native_frame(sample, frame, is_leaf);
@@ -159,6 +160,10 @@ FrameId FrameNamer::frame(const wire::SampleSlot& sample, wire::Frame frame, boo
     return writer_.intern_frame(
         {.kind = profile::FrameKind::kKernel, .name = writer_.intern_string("[kernel]")});
   case wire::FrameKind::kError:
+    if (wire::frame_payload(frame) == static_cast<std::uint64_t>(wire::ErrorFrame::kNoJavaFrames)) {
+      return writer_.intern_frame( // what the walker was asked for, not a failure
+          {.name = writer_.intern_string(error_frame_label(wire::frame_payload(frame)))});
+    }
     return error_frame(error_frame_label(wire::frame_payload(frame)));
   case wire::FrameKind::kNone:
     break;

@@ -446,9 +446,9 @@ std::string_view walker_name(std::uint32_t walker) {
   case wire::Walker::kVmStructs:
     return "vmstructs";
   case wire::Walker::kAsyncGetCallTrace:
-    return "asyncgetcalltrace";
+    return "asgct";
   case wire::Walker::kGetStackTrace:
-    return "getstacktrace";
+    return "jvmti";
   case wire::Walker::kJmx:
     return "jmx";
   }

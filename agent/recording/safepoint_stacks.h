@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The walkers that can look at a thread only where the JVM has stopped it: JVMTI GetStackTrace, and
+// all stacks at once as ThreadMXBean gives them. The timers say, as for every walker, which thread
+// has used how much CPU time; here the agent's thread then asks the JVM for its stack and gets that
+// of the next safepoint poll, which is the bias that these walkers have. Agent's thread only.
+
+#include "agent/jvm/tool_interface.h"
+#include "agent/recording/region_layout.h"
+#include "agent/sampling/sampler.h"
+#include "lib/wire/region.h"
+
+#include <cstdint>
+
+namespace jprof::agent::recording {
+
+class SafepointStacks {
+ public:
+  // From now on handlers only note the time. REQUIRES: the handlers are not published yet.
+  void begin(sampling::Sampler* sampler, const PrivateTables& tables, jvm::ToolInterface* tools,
+             wire::Walker walker);
+  bool is_active() const { return sampler_ != nullptr; }
+  // Finds the stacks of the threads whose time waits for one. May wait for the JVM.
+  void tick();
+  // What still waits becomes samples without a stack. REQUIRES: no handler runs any more.
+  void finish();
+
+ private:
+  static constexpr std::uint32_t kMost = 256; // threads in a tick; the others wait for the next
+
+  std::uint32_t collect();
+  bool take(std::int32_t tid, sampling::ThreadEntry** entry);
+
+  sampling::Sampler* sampler_ = nullptr;
+  jvm::ToolInterface* tools_ = nullptr;
+  wire::Walker walker_ = wire::Walker::kVmStructs;
+  std::uint32_t waiting_[kMost] = {}; // slots
+  std::uint32_t count_ = 0;
+};
+
+} // namespace jprof::agent::recording
