@@ -3,6 +3,7 @@
 #include "sidecar/commands/commands.h"
 
 #include "sidecar/commands/attach.h"
+#include "sidecar/commands/compare.h"
 #include "sidecar/commands/convert.h"
 #include "sidecar/commands/diff.h"
 #include "sidecar/commands/doctor.h"
@@ -30,7 +31,7 @@ constexpr std::array kCommands = {
     Command{"record", add_record}, Command{"convert", add_convert}, Command{"diff", add_diff},
     Command{"flame", add_flame},   Command{"list", add_list},       Command{"doctor", add_doctor},
     Command{"attach", add_attach}, Command{"serve", add_serve},     Command{"session", add_session},
-    Command{"spool", add_spool},   Command{"verify", add_verify},
+    Command{"spool", add_spool},   Command{"verify", add_verify},   Command{"compare", add_compare},
 };
 
 } // namespace

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/commands/compare.h"
+
+#include "lib/base/duration.h"
+#include "lib/base/encoding.h"
+#include "lib/base/json.h"
+#include "lib/profile/recording_reader.h"
+#include "sidecar/commands/stop_on_signal.h"
+#include "sidecar/record/capture_job.h"
+#include "sidecar/record/walker_comparison.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace jprof::sidecar {
+namespace {
+
+using record::ComparedMethod;
+using record::ComparedWalker;
+using record::WalkerComparison;
+
+constexpr double kLeastShare = 0.01;     // of methods that are shown
+constexpr std::size_t kNameColumns = 48; // longer names are cut from the left
+
+struct CompareOptions {
+  std::optional<std::int32_t> pid;
+  std::string duration = "24s";
+  std::string interval = "10ms";
+  std::vector<std::string> walkers = {"vmstructs", "asgct", "jvmti", "jmx"};
+  unsigned rounds = 3;
+  std::size_t top = 20;
+  std::string agent;
+  std::string agent_volume;
+};
+
+// A private directory for the recordings in between, gone with its file at the end.
+class WorkDirectory {
+ public:
+  static base::Result<std::unique_ptr<WorkDirectory>> make() {
+    const char* parent = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody sets it
+    std::string path = std::string(parent != nullptr ? parent : "/tmp") + "/jprof-compare-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) {
+      return base::fail(base::errno_error(errno, "cannot make " + path)
+                            .with_cure("name a directory that is writable by TMPDIR"));
+    }
+    return std::make_unique<WorkDirectory>(std::move(path));
+  }
+  explicit WorkDirectory(std::string path) : path_(std::move(path)) {}
+  WorkDirectory(const WorkDirectory&) = delete;
+  WorkDirectory& operator=(const WorkDirectory&) = delete;
+  ~WorkDirectory() {
+    ::unlink(recording().c_str());
+    ::rmdir(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+  std::string recording() const { return path_ + '/' + record::kRecordingFile; }
+
+ private:
+  std::string path_;
+};
+
+struct Compared {
+  std::int32_t pid = 0;
+  std::string java_version;
+  WalkerComparison comparison;
+};
+
+base::Status record_round(record::CaptureRequest& request, const std::string& walker,
+                          const WorkDirectory& work, const StopOnSignal& signals, std::size_t index,
+                          Compared& out) {
+  request.walker = walker;
+  JPROF_TRY_ASSIGN(const record::CaptureOutcome outcome,
+                   record::run_capture(request, {}, signals.token()));
+  if (outcome.partial || outcome.interrupted) {
+    return base::make_failure(
+        outcome.interrupted ? base::ErrorCode::kInterrupted : base::ErrorCode::kPartialCapture,
+        "walker " + walker + ": " + (outcome.interrupted ? "stopped" : outcome.partial_reason));
+  }
+  JPROF_TRY_ASSIGN(
+      const profile::Recording recording,
+      profile::read_recording_file(work.recording(), {.times = profile::SampleTimes::kMerge}));
+  ::unlink(work.recording().c_str());
+  out.comparison.add(index, recording.profile);
+  out.pid = outcome.pid;
+  out.java_version = outcome.java_version;
+  request.pid = outcome.pid; // the same JVM from now on
+  return {};
+}
+
+// In rounds, so that what the program does in between is seen by all.
+base::Result<Compared> measure(const CompareOptions& options) {
+  record::CaptureRequest request;
+  request.pid = options.pid;
+  request.agent_file = options.agent;
+  request.agent_volume = options.agent_volume;
+  JPROF_TRY_ASSIGN(const auto duration, base::parse_duration(options.duration));
+  JPROF_TRY_ASSIGN(request.interval, base::parse_duration(options.interval));
+  request.duration = duration / (options.rounds * options.walkers.size());
+  JPROF_TRY_ASSIGN(const std::unique_ptr<WorkDirectory> work, WorkDirectory::make());
+  request.directory = work->path();
+  StopOnSignal signals;
+  Compared out{.pid = 0, .java_version = {}, .comparison = WalkerComparison(options.walkers)};
+  for (unsigned round = 0; round < options.rounds; ++round) {
+    for (std::size_t i = 0; i < options.walkers.size(); ++i) {
+      JPROF_TRY(record_round(request, options.walkers[i], *work, signals, i, out));
+    }
+  }
+  return out;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
+}
+
+std::string column(const std::string& text) {
+  return std::string(text.size() < 12 ? 12 - text.size() : 1, ' ') + text;
+}
+
+std::string name_column(const std::string& name) {
+  std::string text = base::printable(name);
+  if (text.size() > kNameColumns) {
+    text = "..." + text.substr(text.size() - kNameColumns + 3);
+  }
+  return text + std::string(kNameColumns - text.size(), ' ');
+}
+
+void print_table(const std::vector<ComparedMethod>& methods,
+                 const std::vector<ComparedWalker>& walkers) {
+  std::string head = name_column("innermost Java method, share of the CPU time");
+  for (const ComparedWalker& walker : walkers) {
+    head += column(walker.name) + ' ';
+  }
+  std::printf("%s\n", head.c_str());
+  for (const ComparedMethod& method : methods) {
+    std::string line = name_column(method.name);
+    for (const record::WalkerShare& share : method.shares) {
+      line += column(percent(share.share)) + (share.differs ? '*' : ' ');
+    }
+    std::printf("%s\n", line.c_str());
+  }
+  std::printf("* differs from %s by more than chance\n\n", walkers.front().name.c_str());
+}
+
+void print_walkers(const std::vector<ComparedWalker>& walkers) {
+  for (const ComparedWalker& walker : walkers) {
+    std::string line =
+        walker.name + std::string(10 - std::min<std::size_t>(walker.name.size(), 9), ' ');
+    line +=
+        std::to_string(walker.samples) + " samples, " + percent(walker.failed) + " without a stack";
+    if (&walker != &walkers.front()) {
+      line += ", " + percent(walker.misplaced) + " of the time at other methods than " +
+              walkers.front().name;
+    }
+    std::printf("%s\n", line.c_str());
+  }
+  std::puts("\nvmstructs is jprof's own walker. asgct (AsyncGetCallTrace) sees Java frames only "
+            "and gives up\n"
+            "where HotSpot does. jvmti (GetStackTrace) and jmx (all threads at once, as "
+            "ThreadMXBean does) see a\n"
+            "thread only where the JVM can stop it, so the time of code without a safepoint poll "
+            "goes to\n"
+            "whatever polls next.");
+}
+
+base::Json to_json(const Compared& found, const CompareOptions& options,
+                   const std::vector<ComparedMethod>& methods,
+                   const std::vector<ComparedWalker>& walkers) {
+  base::Json object = {{"ok", true},
+                       {"pid", found.pid},
+                       {"javaVersion", found.java_version},
+                       {"interval", options.interval},
+                       {"rounds", options.rounds}};
+  base::Json& list = object["walkers"] = base::Json::array();
+  for (const ComparedWalker& walker : walkers) {
+    list.push_back({{"name", walker.name},
+                    {"samples", walker.samples},
+                    {"failedShare", walker.failed},
+                    {"misplacedShare", walker.misplaced}});
+  }
+  base::Json& rows = object["methods"] = base::Json::array();
+  for (const ComparedMethod& method : methods) {
+    base::Json row = {{"name", method.name}, {"difference", method.difference}};
+    for (std::size_t i = 0; i < walkers.size(); ++i) {
+      row["shares"][walkers[i].name] = {{"share", method.shares[i].share},
+                                        {"standardError", method.shares[i].standard_error},
+                                        {"differs", method.shares[i].differs}};
+    }
+    rows.push_back(std::move(row));
+  }
+  return object;
+}
+
+base::Status check(const CompareOptions& options) {
+  if (options.walkers.size() < 2) {
+    return base::make_failure(base::ErrorCode::kUsage, "one walker cannot be compared",
+                              "name at least two, by --walker vmstructs --walker jvmti");
+  }
+  if (options.rounds < 1 || options.rounds > 100) {
+    return base::make_failure(base::ErrorCode::kUsage, "there can be 1 to 100 rounds");
+  }
+  return {};
+}
+
+base::Result<int> compare(const CompareOptions& options, bool json) {
+  JPROF_TRY(check(options));
+  JPROF_TRY_ASSIGN(const Compared found, measure(options));
+  std::vector<ComparedMethod> methods = found.comparison.methods(kLeastShare);
+  methods.resize(std::min(methods.size(), options.top));
+  const std::vector<ComparedWalker> walkers = found.comparison.walkers();
+  if (json) {
+    std::printf("%s\n", base::dump_json(to_json(found, options, methods, walkers)).c_str());
+    return 0;
+  }
+  std::printf("JVM %d, %s, %u rounds of each walker, cpu every %s\n\n", found.pid,
+              base::printable(found.java_version).c_str(), options.rounds,
+              options.interval.c_str());
+  print_table(methods, walkers);
+  print_walkers(walkers);
+  return 0;
+}
+
+} // namespace
+
+void add_compare(cli::Program& program) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App& command =
+      program.add({.name = "compare",
+                   .summary = "Show how the stack walkers differ about a JVM, method by method",
+                   .examples = "  jprof compare\n"
+                               "  jprof compare 4711 --duration 1m --interval 1ms\n"
+                               "  jprof compare 4711 --walker vmstructs --walker jvmti\n"},
+                  [&program, options] { return compare(*options, program.json()); });
+  command.add_option("PID", options->pid, "The JVM; without it, the only one that is visible");
+  command.add_option("-d,--duration", options->duration, "How long for all walkers together")
+      ->capture_default_str();
+  command.add_option("-i,--interval", options->interval, "CPU time between samples of a thread")
+      ->capture_default_str();
+  command.add_option("--rounds", options->rounds, "How often the walkers take turns")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--walker", options->walkers,
+          "May be repeated: vmstructs, asgct, jvmti, jmx; the first is the measure of the others")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  command.add_option("--top", options->top, "Methods to show at most")->capture_default_str();
+  command.add_option("--agent", options->agent, "libjprof.so (default: beside this program)")
+      ->envname("JPROF_AGENT");
+  command
+      .add_option("--agent-volume", options->agent_volume,
+                  "Directory that the JVM's container mounts as well, for the agent")
+      ->envname("JPROF_AGENT_VOLUME");
+}
+
+} // namespace jprof::sidecar
