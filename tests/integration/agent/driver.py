@@ -17,6 +17,7 @@ import time
 from region import Recording, Region
 
 REGION_BYTES = 16 << 20
+WALKERS = {"vmstructs": 1, "asgct": 2, "jvmti": 3, "jmx": 4}
 HELLO, START, STARTED, FAILED, DRAINED, STOP, STOPPED = range(1, 8)
 STATUS = (
     "ok bad_message version_mismatch no_vm_structs unsupported_jvm busy map_failed signal_taken no_timers"
@@ -77,7 +78,7 @@ class Session:
     """One recording, from the sidecar's side."""
 
     def __init__(self, jvm, library, interval_ms=10, duration_s=3600, linger_s=0, region_bytes=REGION_BYTES, depth=2048,
-                 signal_number=0, overhead=0):  # fmt: skip
+                 signal_number=0, overhead=0, walker="vmstructs"):  # fmt: skip
         self.recording = Recording()
         self.nonce = secrets.token_bytes(16)
         self.region_bytes = region_bytes
@@ -97,7 +98,7 @@ class Session:
         os.unlink(f"/proc/{jvm.pid}/root/tmp/{name}")
         self.hello = self.receive(HELLO)
         assert self.hello[16:32] == self.nonce
-        start = struct.pack("<IIIIIIQ2QQQQII32x", START, 112, 1, 1, 1, depth, region_bytes, 1, 2,
+        start = struct.pack("<IIIIIIQ2QQQQII32x", START, 112, 1, 1, WALKERS[walker], depth, region_bytes, 1, 2,
                             int(interval_ms * 1e6), int(duration_s * 1e9), int(linger_s * 1e9), overhead, signal_number)  # fmt: skip
         socket.send_fds(self.channel, [start], [self.memory])
         kind, message = self.any_message()
