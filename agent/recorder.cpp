@@ -237,6 +237,7 @@ void Recorder::write_header() {
   g_sampler.module_gate.reset();
   g_sampler.modules = g_module_maps;
   g_generations.begin(&g_sampler);
+  g_threads.begin(&g_sampler, g_tables, signal(), start_.interval_ns); // abandon() may need it
   g_modules.begin(&g_sampler, g_tables);
   g_modules.refresh(header.start_mono_ns);
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kRecording));
@@ -299,7 +300,6 @@ void Recorder::close_walker(StopReason reason) {
 
 Failure Recorder::arm_threads() {
   set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
-  g_threads.begin(&g_sampler, g_tables, signal(), start_.interval_ns);
   set(Counter::kIntervalNanosNow, start_.interval_ns);
   g_threads.arm_first();
   if (g_threads.armed() == 0) {
@@ -460,8 +460,12 @@ void Recorder::stop(StopReason reason) {
   header.stop_reason = static_cast<std::uint32_t>(reason);
   header.stop_mono_ns = stop_ns_;
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopped));
+  stop_reason_ = reason;
+}
+
+void Recorder::say_stopped() {
   auto stopped = make_message<wire::StoppedMessage>(wire::ControlType::kStopped);
-  stopped.reason = static_cast<std::uint32_t>(reason);
+  stopped.reason = static_cast<std::uint32_t>(stop_reason_);
   stopped.in_flight = in_flight_;
   stopped.stop_mono_ns = stop_ns_;
   channel_.send(&stopped, sizeof stopped);

@@ -43,8 +43,10 @@ class Recorder {
 
   // Records until something ends it.
   wire::StopReason run();
-  // Ends sampling; the region is final afterwards, and the sidecar is told.
+  // Ends sampling; the region is final afterwards.
   void stop(wire::StopReason reason);
+  // Tells the sidecar, which may then begin another session at once.
+  void say_stopped();
   // Keeps the region for a sidecar that restarts.
   void linger();
   void unmap();
@@ -70,6 +72,7 @@ class Recorder {
   std::uint64_t received_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
   std::uint32_t in_flight_ = 0;
+  wire::StopReason stop_reason_ = wire::StopReason::kNone;
   std::int64_t wait_ns_ = kTickNs;
   bool handlers_installed_ = false;
   OverheadLimit limit_;

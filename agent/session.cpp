@@ -101,7 +101,8 @@ void record(ControlChannel& channel, const ReceivedMessage& message,
   }
   const wire::StopReason reason = recorder.run();
   recorder.stop(reason);
-  g_recording.store(false);
+  g_recording.store(false); // before anybody hears of it: the next session may follow at once
+  recorder.say_stopped();
   if (reason == wire::StopReason::kPeerGone) {
     recorder.linger();
   } else {
