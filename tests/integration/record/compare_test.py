@@ -105,6 +105,21 @@ def no_walker_hurts_a_jvm_or_tells_a_wrong_name(context):
         context.kill_jvms()
 
 
+@check
+def a_jvm_that_ends_is_not_held_up(context):
+    """It ends as it would have, whatever the agent's thread waits for at that time, and its profile is kept."""
+    for walker in OTHERS:
+        jvm = context.jvm("Known", "shares", "3600")
+        process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--walker", walker, "-o", "ended.jprof")
+        record_test.wait_until_sampled(jvm.pid)
+        jvm.terminate()
+        code = jvm.wait(timeout=100)
+        assert code == 128 + record_test.signal.SIGTERM, f"{walker}: the JVM ended by {code}"  # its own orderly exit
+        code, result = context.finish(process)
+        assert (code, result["partial"]) == (6, True), result
+        assert result["samples"] > 0, result
+
+
 if __name__ == "__main__":
     record_test.CHECKS = CHECKS
     sys.exit(record_test.main())
