@@ -85,6 +85,8 @@ plain-image 1 ids that only the image knows and our image shares
 plain-half 2 a group that the API does not say
 PODS
 check "a live ephemeral container is used again" again
+# Room on a node of two cores.
+kp delete pod plain-65532 plain-random plain-half --grace-period=1 --wait >/dev/null
 plain_two
 check "a pod with two JVMs is ready" kp wait --for=condition=Ready pod/plain-two --timeout=180s
 check "two JVMs, no sidecar: -c chooses the one" chosen_java shop 17
