@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jprof::sidecar {
@@ -58,8 +59,11 @@ base::Result<int> run(const Options& options, bool json) {
   }
   jvm::AttachLimits limits;
   if (!json && !diagnostic.judged_by_text) {
-    limits.answer_bytes = std::size_t{1} << 34U; // it is passed on, not held
-    limits.on_text = cli::print_foreign;
+    limits.answer_bytes = std::size_t{1} << 34U;  // it is passed on, not held
+    limits.on_text = [](std::string_view piece) { // out at once: a JVM may take long for the rest
+      cli::print_foreign(piece);
+      std::fflush(stdout);
+    };
   }
   JPROF_TRY_ASSIGN(const jvm::AttachReply reply,
                    jvm::run_command(target, diagnostic.command, deadline, limits));
