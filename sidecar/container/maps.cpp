@@ -106,8 +106,11 @@ base::Status read_mappings(int fd, std::size_t limit_bytes,
 }
 
 void VmFinder::add(const Mapping& mapping) {
-  if (!mapping.executable || mapping.inode == 0) {
-    return; // a file that is only read, by whatever name, makes no JVM
+  // A file that is only read, by whatever name, makes no JVM. A loader leaves code, or the data
+  // behind it: an emulator (qemu) never maps the code of what it runs as executable.
+  const bool loaded = mapping.executable || (mapping.writable && mapping.file_offset != 0);
+  if (!loaded || mapping.inode == 0) {
+    return;
   }
   const std::string_view name = file_name(mapping.path);
   if (name == "libjvm.so") {

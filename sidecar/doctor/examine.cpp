@@ -135,6 +135,9 @@ Check check_tmp(const TargetRoot& root, const jvm::Target& target) {
 }
 
 Check check_agents(const jvm::JvmFacts& facts) {
+  if (const base::Status machine = jvm::check_machine(facts.release.arch); !machine) {
+    return checks::fail(CheckId::kAgents, machine.error());
+  }
   if (facts.flags.agents_disabled) {
     return checks::fail(
         CheckId::kAgents,

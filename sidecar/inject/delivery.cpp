@@ -8,7 +8,9 @@
 #include "sidecar/container/access.h"
 #include "sidecar/container/target_root.h"
 #include "sidecar/inject/place.h"
+#include "sidecar/jvm/jvm_release.h"
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <ctime>
@@ -43,6 +45,16 @@ base::Result<std::string> read_agent(const std::string& path) {
     return base::make_failure(ErrorCode::kInvalidData, path + " is not a shared library");
   }
   return bytes;
+}
+
+// Before the JVM is asked: its own refusal names neither cause nor cure.
+base::Status check_machine(const TargetRoot& root, const jvm::Target& target) {
+  std::array<char, 64> header{};
+  const auto library = root.open_regular(target.vm.library);
+  if (!library || ::pread(library->get(), header.data(), header.size(), 0) < 0) {
+    return {};
+  }
+  return jvm::check_machine(jvm::machine_name({header.data(), header.size()}));
 }
 
 // Empty if the JVM sees the very bytes of `agent` at `path`, else why not.
@@ -152,6 +164,7 @@ base::Result<DeliveredAgent> deliver_agent(const jvm::Target& target, const Agen
                                            Deadline deadline, std::vector<std::string>& skipped) {
   JPROF_TRY_ASSIGN(const std::string agent, read_agent(options.agent_file));
   JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
+  JPROF_TRY(check_machine(root, target));
   if (options.volume) {
     const std::string& directory = options.volume->target_directory.empty()
                                        ? options.volume->directory

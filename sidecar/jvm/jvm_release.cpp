@@ -18,9 +18,17 @@ constexpr std::size_t kPieceBytes = 1U << 20U;
 constexpr std::size_t kLongestVersion = 128;
 
 // As distributions pass them to --with-vendor-name.
-constexpr std::array<std::string_view, 9> kVendors = {
-    "Eclipse Adoptium", "Azul Systems, Inc.", "Amazon.com Inc.", "Red Hat, Inc.", "SAP SE",
-    "BellSoft",         "GraalVM Community",  "IBM Corporation", "Alibaba"};
+constexpr std::array<std::string_view, 11> kVendors = {"Eclipse Adoptium",
+                                                       "Azul Systems, Inc.",
+                                                       "Amazon.com Inc.",
+                                                       "Red Hat, Inc.",
+                                                       "SAP SE",
+                                                       "BellSoft",
+                                                       "GraalVM Community",
+                                                       "IBM Corporation",
+                                                       "Alibaba",
+                                                       "Debian",
+                                                       "Ubuntu"};
 
 bool is_version(std::string_view text) {
   return !text.empty() && text.size() <= kLongestVersion && text[0] >= '0' && text[0] <= '9' &&
@@ -82,6 +90,24 @@ std::string machine_name(std::string_view header) {
   default:
     return "elf machine " + std::to_string(machine);
   }
+}
+
+base::Status check_machine(const std::string& machine) {
+#if defined(__x86_64__)
+  const std::string ours = "x86_64";
+#elif defined(__aarch64__)
+  const std::string ours = "aarch64";
+#else
+  const std::string ours;
+#endif
+  if (machine.empty() || ours.empty() || machine == ours) {
+    return {};
+  }
+  return base::make_failure(base::ErrorCode::kJvmUnsupported,
+                            "the JVM is of " + machine + " and jprof's agent of " + ours,
+                            "use an image of jprof that is of " + machine +
+                                "; a JVM inside an emulator cannot be profiled, jprof attach "
+                                "speaks with it");
 }
 
 void LibraryScan::add(std::string_view piece) {

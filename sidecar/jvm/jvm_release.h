@@ -28,6 +28,8 @@ base::Result<JvmRelease> read_library(int library_fd);
 JvmRelease parse_release_file(std::string_view text);
 // The machine of an ELF header (System V ABI): a word, or "elf machine N".
 std::string machine_name(std::string_view header);
+// kJvmUnsupported where that is known and not ours: the agent is built for ours alone.
+base::Status check_machine(const std::string& machine);
 
 // Feeds on a library in overlapping pieces; separate for tests and the fuzzer.
 class LibraryScan {

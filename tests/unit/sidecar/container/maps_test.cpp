@@ -80,6 +80,16 @@ TEST(VmFinder, DoesNotTakeAFileThatIsOnlyRead) {
   EXPECT_EQ(vm.vm, Vm::kNone);
 }
 
+TEST(VmFinder, FindsAJvmInsideAnEmulatorByTheDataOfItsLibrary) {
+  EXPECT_EQ(find({"5502ae0000-5503d60000 r--p 00000000 fe:00 7 /jdk/lib/server/libjvm.so",
+                  "5503e50000-5503e82000 rw-p 01360000 fe:00 7 /jdk/lib/server/libjvm.so"})
+                .vm,
+            Vm::kHotSpot);
+  // As a tool maps a file to read and to relocate it.
+  EXPECT_EQ(find({"5502ae0000-5503d60000 rw-p 00000000 fe:00 7 /jdk/lib/server/libjvm.so"}).vm,
+            Vm::kNone);
+}
+
 TEST(VmFinder, KnowsOpenJ9ThoughItHasALibjvmToo) {
   const LoadedVm vm =
       find({kLibjvm, "1000-2000 r-xp 0 fe:01 9 /opt/java/lib/default/libj9vm29.so"});

@@ -77,5 +77,15 @@ TEST(Machine, IsNamedFromTheHeader) {
   EXPECT_EQ(machine_name(std::string(64, 'x')), "");
 }
 
+TEST(Machine, OfAnotherKindIsRefusedWithACure) {
+  const base::Status refused = check_machine("s390x");
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::kJvmUnsupported);
+  EXPECT_NE(refused.error().message.find("s390x"), std::string::npos);
+  EXPECT_FALSE(refused.error().cure.empty());
+  EXPECT_TRUE(check_machine("")); // not known: the JVM will say
+}
+
 } // namespace
 } // namespace jprof::jvm
