@@ -119,6 +119,8 @@ def main():
         for process in running.values():
             process.kill()
             process.wait()
+            if os.path.lexists(path := "/tmp/.java_pid%d" % process.pid):  # of one that was killed: it would be in another's way
+                os.unlink(path)
 
 
 if __name__ == "__main__":
