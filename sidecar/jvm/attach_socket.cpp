@@ -52,6 +52,7 @@ std::string socket_path(const Target& target) {
 struct Attempt {
   UniqueFd connection;
   std::string why = "it did not open its attach socket";
+  bool busy = false; // somebody listens, and its queue is full
 };
 
 base::Status finish_connect(int socket, Deadline deadline) {
@@ -67,20 +68,16 @@ base::Status finish_connect(int socket, Deadline deadline) {
   return error == 0 ? base::Status() : base::errno_failure(error, "cannot connect");
 }
 
-// connect(2) gives EAGAIN, at once, while the listener's queue is full.
 int connect_to(int socket, const sockaddr_un& address, Deadline deadline) {
-  for (microseconds wait = kFirstWait;; wait = std::min(wait * 2, kLongestWait)) {
-    if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-      return 0;
-    }
+  while (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno == EINPROGRESS) {
       return finish_connect(socket, deadline) ? 0 : ETIMEDOUT;
     }
-    if ((errno != EAGAIN && errno != EINTR) || deadline.expired()) {
+    if (errno != EINTR) {
       return errno;
     }
-    std::this_thread::sleep_for(wait);
   }
+  return 0;
 }
 
 std::string peer_problem(int socket, const Target& target) {
@@ -96,7 +93,7 @@ std::string peer_problem(int socket, const Target& target) {
   return {};
 }
 
-Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadline) {
+Attempt connect_once(const TargetRoot& root, const Target& target, Deadline deadline) {
   Attempt attempt;
   const std::string path = socket_path(target);
   const auto found = root.resolve(path, container::Links::kRefuseLast);
@@ -120,6 +117,7 @@ Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadl
   const int error = connect_to(socket.get(), address, deadline);
   if (error != 0) {
     attempt.why = path + ": " + std::strerror(error);
+    attempt.busy = error == EAGAIN;
     return attempt;
   }
   attempt.why = peer_problem(socket.get(), target);
@@ -127,6 +125,19 @@ Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadl
     attempt.connection = std::move(socket);
   }
   return attempt;
+}
+
+// While a listener's queue is full connect(2) gives EAGAIN, at once. Asking the JVM for a socket
+// that it has would print its threads, so we wait; and look anew each time, since the listener may
+// be another's, which the JVM is about to replace.
+Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadline) {
+  for (microseconds wait = kFirstWait;; wait = std::min(wait * 2, kLongestWait)) {
+    Attempt attempt = connect_once(root, target, deadline);
+    if (!attempt.busy || deadline.expired()) {
+      return attempt;
+    }
+    std::this_thread::sleep_for(wait);
+  }
 }
 
 // The status of now, not of discovery: it decides whether SIGQUIT is a question or death.
