@@ -11,15 +11,18 @@ namespace {
 
 constexpr std::uint32_t kMostGaps = 31;
 constexpr std::uint64_t kEveryNs = 100'000;
-constexpr std::uint64_t kPatienceNs = 10'000'000;
+// Patience is counted in looks at the clock, which are made only while this thread runs: on a
+// crowded machine it may wait for longer than all gaps take, and one gap alone might be such a
+// wait.
+constexpr std::uint32_t kMostLooks = 200'000;
+constexpr std::uint32_t kFewestGaps = 7; // of which the median is no accident
 
 // The gaps in which a signal came, ascending; returns how many.
 std::uint32_t collect_gaps(const sampling::Sampler& sampler, std::uint64_t* gaps) {
-  const std::uint64_t begin = sampling::monotonic_ns(sampler);
   std::uint32_t count = 0;
   std::uint32_t seen = sampling::calibration_signals();
-  std::uint64_t before = begin;
-  while (count < kMostGaps && before - begin < kPatienceNs) {
+  std::uint64_t before = sampling::monotonic_ns(sampler);
+  for (std::uint32_t looks = 0; looks < kMostLooks && count < kMostGaps; ++looks) {
     const std::uint64_t now = sampling::monotonic_ns(sampler);
     if (const std::uint32_t signals = sampling::calibration_signals(); signals != seen) {
       // The signal came between the two clocks, or after the second: then the next gap is it.
@@ -57,7 +60,7 @@ std::uint64_t measure_delivery(const sampling::Sampler& sampler, int signal) {
   const std::uint32_t count = collect_gaps(sampler, gaps);
   arch::system_call(SYS_timer_delete, timer);
   arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask_before), 0, 8);
-  return count == 0 ? 0 : gaps[count / 2];
+  return count < kFewestGaps ? 0 : gaps[count / 2];
 }
 
 } // namespace jprof::agent::engines
