@@ -67,15 +67,18 @@ void on_sampling_signal(int signal, siginfo_t* info, void* context) {
 }
 
 // True if the fault lies in AsyncGetCallTrace: the handler that called it goes on without a stack.
+// Only this thread's own call counts: the stack of another may lie close by.
 bool resume_call_trace(void* context) {
   const Sampler* sampler = g_guarded.load();
   if (sampler == nullptr || sampler->call_trace == nullptr) {
     return false;
   }
+  const std::int32_t tid = os::thread_id();
   for (std::uint32_t i = 0; i < sampler->scratch_count; ++i) {
-    const std::uint64_t sp = load_relaxed(sampler->scratch[i].guarded_sp);
-    if (sp != 0 && arch::resume_guarded_call(context, sp)) {
-      return true;
+    const Scratch& scratch = sampler->scratch[i];
+    const std::uint64_t sp = load_relaxed(scratch.guarded_sp);
+    if (sp != 0 && load_relaxed(scratch.tid) == tid) {
+      return arch::resume_guarded_call(context, sp);
     }
   }
   return false;

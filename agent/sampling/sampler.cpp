@@ -116,6 +116,7 @@ Outcome walk_and_store(Sampler& sampler, const Generation& generation, ThreadEnt
             .generation = load_relaxed(generation.info->number),
             .is_error = true};
   }
+  store_relaxed(scratch->tid, entry.tid);
   const WalkedStack stack = walk(generation, *scratch);
   const Outcome outcome = keep(sampler, generation, scratch->frames, stack);
   store_release(scratch->taken, std::uint32_t{0});

@@ -43,8 +43,8 @@ struct alignas(64) ThreadEntry {
 static_assert(sizeof(ThreadEntry) == 64);
 
 struct Scratch {
-  std::uint32_t taken; // atomic
-  std::uint32_t pad;
+  std::uint32_t taken;      // atomic
+  std::int32_t tid;         // atomic: of the thread that has taken it last
   std::uint64_t guarded_sp; // atomic: while AsyncGetCallTrace runs (arch::call_guarded), else 0
   wire::Frame frames[kMaxScratchDepth];
 };

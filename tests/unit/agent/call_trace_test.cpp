@@ -9,7 +9,9 @@
 
 #include <array>
 #include <memory>
+#include <signal.h>
 #include <ucontext.h>
+#include <unistd.h>
 #include <vector>
 
 namespace jprof::agent::sampling {
@@ -163,26 +165,41 @@ TEST_F(CallTrace, MarksMethodsThatAreGone) {
   EXPECT_EQ(wire::frame_kind(scratch_->frames[1]), FrameKind::kError);
 }
 
-TEST_F(CallTrace, SurvivesAFaultInTheJvm) {
-  Sampler sampler;
-  sampler.scratch = scratch_.get();
-  sampler.scratch_count = 1;
-  sampler.call_trace = reinterpret_cast<void*>(fault);
-  std::array<std::uint64_t, wire::kRegionHeaderBytes / 8> header{};
-  sampler.header = reinterpret_cast<wire::RegionHeader*>(header.data());
-  std::uint64_t owner = 0;
-  ASSERT_EQ(install_handlers(SIGPROF, &owner), InstallError::kNone);
-  publish(&sampler);
+class CallTraceFault : public CallTrace {
+ protected:
+  void SetUp() override {
+    sampler_.scratch = scratch_.get();
+    sampler_.scratch_count = 1;
+    sampler_.call_trace = reinterpret_cast<void*>(fault);
+    sampler_.header = reinterpret_cast<wire::RegionHeader*>(header_.data());
+    std::uint64_t owner = 0;
+    ASSERT_EQ(install_handlers(SIGPROF, &owner), InstallError::kNone);
+    publish(&sampler_);
+  }
+  void TearDown() override {
+    withdraw();
+    restore_handlers();
+  }
+
+  Sampler sampler_;
+  std::array<std::uint64_t, wire::kRegionHeaderBytes / 8> header_{};
+};
+
+TEST_F(CallTraceFault, InTheJvmCostsTheStackOnly) {
+  scratch_->tid = ::gettid();
 
   for (int i = 0; i < 3; ++i) {
     const WalkedStack stack = walk(fault);
     EXPECT_EQ(only_error(stack), ErrorFrame::kFault);
     EXPECT_EQ(scratch_->guarded_sp, 0U);
   }
-  EXPECT_EQ(counter(sampler, wire::Counter::kFaults), 3U);
+  EXPECT_EQ(counter(sampler_, wire::Counter::kFaults), 3U);
+}
 
-  withdraw();
-  restore_handlers();
+TEST_F(CallTraceFault, OfAnotherThreadIsNotTakenForIt) {
+  scratch_->tid = ::gettid() + 1;
+
+  EXPECT_EXIT(walk(fault), ::testing::KilledBySignal(SIGSEGV), "");
 }
 
 } // namespace
