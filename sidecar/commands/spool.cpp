@@ -33,16 +33,15 @@ base::Result<spool::Spool> open_spool(const Options& options) {
 
 base::Json counts_json(const spool::LedgerContent& counts) {
   using spool::OpenState;
-  return {
-      {"accepted", counts.accepted},
-      {"recording", counts.count_open(OpenState::kRecording)},
-      {"pending", counts.count_open(OpenState::kSealed) + counts.count_open(OpenState::kFetched)},
-      {"quarantined", counts.count_open(OpenState::kQuarantined)},
-      {"delivered", counts.delivered},
-      {"expired", counts.expired},
-      {"failedBeforeSeal", counts.failed},
-      {"abandoned", counts.abandoned},
-      {"balanced", counts.balanced()}};
+  return {{"accepted", counts.accepted},
+          {"recording", counts.count_open(OpenState::kRecording)},
+          {"pending", counts.count_open(OpenState::kSealed)},
+          {"quarantined", counts.count_open(OpenState::kQuarantined)},
+          {"delivered", counts.delivered},
+          {"expired", counts.expired},
+          {"failedBeforeSeal", counts.failed},
+          {"abandoned", counts.abandoned},
+          {"balanced", counts.balanced()}};
 }
 
 base::Json entry_json(const spool::Entry& entry) {

@@ -431,7 +431,6 @@ void Connection::start_sending(base::Result<Reply> reply) {
     return;
   }
   stream_.send(FrameType::kResult, payload);
-  sending_id_ = reply->result.files.empty() ? "" : reply->result.id;
   begin_sending(FileSender(std::move(reply->directory), std::move(reply->result.files)));
 }
 
@@ -453,10 +452,6 @@ void Connection::pump() {
   if (*done) {
     sender_.reset();
     stream_.send(FrameType::kEnd, "{}");
-    if (!sending_id_.empty()) {
-      // Not proven to have arrived: only the first to go when room is needed.
-      static_cast<void>(context_.spool.mark_fetched(std::exchange(sending_id_, "")));
-    }
     finish_request();
   }
 }

@@ -74,7 +74,6 @@ class Connection {
   std::optional<AttachProcess> attach_;
   std::string waited_id_;
   std::optional<FileSender> sender_;
-  std::string sending_id_;
 };
 
 } // namespace jprof::serve

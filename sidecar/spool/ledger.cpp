@@ -20,7 +20,7 @@ using base::Json;
 
 constexpr std::size_t kMostBytes = 64 * 1024 * 1024;
 constexpr std::int64_t kHour = 3600;
-constexpr std::array<std::string_view, 4> kStates{"recording", "sealed", "fetched", "quarantined"};
+constexpr std::array<std::string_view, 3> kStates{"recording", "sealed", "quarantined"};
 
 std::int64_t unix_seconds(Ledger::Time time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();

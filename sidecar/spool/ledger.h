@@ -25,8 +25,7 @@ enum class Ending {
   kAbandoned, // its files vanished from the spool
 };
 
-// kFetched: sealed, and sent to a caller that did not confirm it.
-enum class OpenState { kRecording, kSealed, kFetched, kQuarantined };
+enum class OpenState { kRecording, kSealed, kQuarantined };
 
 struct OpenCapture {
   OpenState state = OpenState::kRecording;

@@ -188,10 +188,6 @@ base::Status Spool::deliver(const std::string& id) {
   return ledger_.close(id, Ending::kDelivered);
 }
 
-base::Status Spool::mark_fetched(const std::string& id) {
-  return ledger_.set_state(id, OpenState::kFetched);
-}
-
 base::Status Spool::quarantine(const std::string& id, const std::string& why) {
   const Entry entry = find(id);
   if (entry.place != Place::kSealed && entry.place != Place::kIncoming) {

@@ -64,7 +64,6 @@ class Spool {
   base::Result<capture::Manifest> salvage(const std::string& id, const std::string& reason);
   // Sealed and confirmed elsewhere.
   base::Status deliver(const std::string& id);
-  base::Status mark_fetched(const std::string& id);
   // Kept, but never delivered: `why` is written beside it.
   base::Status quarantine(const std::string& id, const std::string& why);
 
@@ -78,9 +77,9 @@ class Spool {
   // After a start: finishes what was interrupted, makes ledger and directories agree. Returns lines
   // for the log, one for each thing that was not as it should be.
   base::Result<std::vector<std::string>> recover(Time now);
-  // Drops what is too old, delivered ones first, and while more than quota minus `wanted` is used
-  // those that a caller has fetched. Returns one line for the log for each undelivered capture
-  // dropped.
+  // Drops delivered ones that are old, or all while more than quota minus `wanted` is used, and
+  // what is older than any capture is kept. What was sent and not confirmed is not delivered: it
+  // stays. Returns one line for the log for each undelivered capture dropped.
   base::Result<std::vector<std::string>> enforce(std::uint64_t wanted, Time now);
 
  private:

@@ -105,7 +105,7 @@ base::Status Spool::recover_incoming(std::vector<std::string>& lines) {
 
 base::Status Spool::recover_sealed(std::vector<std::string>& lines) {
   // Fifty thousand captures must not hold up the start: what is not looked at here is when it is
-  // delivered or fetched.
+  // delivered.
   const base::Deadline deadline = base::Deadline::after(1s);
   for (const std::string& id : names_in(path(Place::kSealed, ""))) {
     if (deadline.expired() || !capture::is_capture_id(id) ||
@@ -138,8 +138,7 @@ base::Status Spool::recover_counts(std::vector<std::string>& lines, Time now) {
   return ledger_.update([&](LedgerContent& content) {
     for (const auto& [id, state] : found) {
       content.adopt(id, state, time);
-      OpenState& known = content.open[id].state;
-      known = state == OpenState::kSealed && known == OpenState::kFetched ? known : state;
+      content.open[id].state = state;
     }
     const auto open = content.open;
     for (const auto& [id, capture] : open) {
@@ -182,19 +181,12 @@ base::Result<std::vector<std::string>> Spool::enforce(std::uint64_t wanted, Time
       used -= entry.bytes;
     }
   }
-  JPROF_TRY_ASSIGN(const LedgerContent content, ledger_.read());
   for (const Place place : {Place::kSealed, Place::kQuarantine}) {
     for (const Entry& entry : list(place)) {
-      const auto known = content.open.find(entry.id);
-      const bool fetched =
-          known != content.open.end() && known->second.state == OpenState::kFetched;
-      const bool old = now - entry.changed > settings_.keep;
-      if (old || (fetched && too_much())) {
+      if (now - entry.changed > settings_.keep) {
         JPROF_TRY(drop(entry, Ending::kExpired));
-        used -= entry.bytes;
-        lines.push_back("capture " + entry.id + " is removed from the spool: " +
-                        (old ? "it is older than spool.keep"
-                             : "room is needed, and a caller has fetched it before"));
+        lines.push_back("capture " + entry.id +
+                        " is removed from the spool: it is older than spool.keep");
       }
     }
   }
