@@ -155,12 +155,13 @@ def thread_split(context):
     session.close()
 
 
-def sampled_by_name(session, region):
-    """Threads of Named that were sampled, by the names that Java has for them."""
+def sampled_by_name(session, region, renamed):
+    """Threads of Named that were sampled, by the names that Java has for them; of one renamed beside a collector the kernel's."""
     threads = region.threads()
     sampled = {sample["thread"] for sample, _ in session.recording.samples}
-    found = [threads[index] for index in sampled if index in threads and threads[index]["java_id"] != 0]
-    return {thread["name"]: thread for thread in found if " #" in thread["name"] or thread["name"][:7] == "endless"}
+    found = [threads[index] for index in sampled if index in threads]
+    return {thread["name"]: thread for thread in found if (" #" in thread["name"] or thread["name"][:7] == "endless")
+            and (thread["java_id"] != 0 or (not renamed and thread["name"][:8] == "renamed "))}  # fmt: skip
 
 
 def named_threads(context, options, renamed):
@@ -168,11 +169,11 @@ def named_threads(context, options, renamed):
     jvm = context.jvm("Named", options=options)
     session = Session(jvm, context.library, interval_ms=5)
     session.run_while(
-        lambda: len(named := sampled_by_name(session, session.region())) < 5 or (renamed and "renamed 0" in str(named))
+        lambda: len(named := sampled_by_name(session, session.region(), renamed)) < 5 or (renamed and "renamed 0" in str(named))
     )
     region = session.stop()
     balanced(region)
-    named = sampled_by_name(session, region)
+    named = sampled_by_name(session, region, renamed)
     session.close()
     assert jvm.process.poll() is None
     jvm.kill()
