@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/commands/compare.h"
 
-#include "lib/base/duration.h"
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
 #include "lib/profile/recording_reader.h"
+#include "sidecar/commands/capture_options.h"
 #include "sidecar/commands/stop_on_signal.h"
-#include "sidecar/record/capture_job.h"
 #include "sidecar/record/walker_comparison.h"
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -32,14 +30,10 @@ constexpr double kLeastShare = 0.01;     // of methods that are shown
 constexpr std::size_t kNameColumns = 48; // longer names are cut from the left
 
 struct CompareOptions {
-  std::optional<std::int32_t> pid;
-  std::string duration = "24s";
-  std::string interval = "10ms";
+  CaptureOptions capture{.duration = "24s"};
   std::vector<std::string> walkers = {"vmstructs", "asgct", "jvmti", "jmx"};
   unsigned rounds = 3;
   std::size_t top = 20;
-  std::string agent;
-  std::string agent_volume;
 };
 
 // A private directory for the recordings in between, gone with its file at the end.
@@ -98,13 +92,8 @@ base::Status record_round(record::CaptureRequest& request, const std::string& wa
 
 // In rounds, so that what the program does in between is seen by all.
 base::Result<Compared> measure(const CompareOptions& options) {
-  record::CaptureRequest request;
-  request.pid = options.pid;
-  request.agent_file = options.agent;
-  request.agent_volume = options.agent_volume;
-  JPROF_TRY_ASSIGN(const auto duration, base::parse_duration(options.duration));
-  JPROF_TRY_ASSIGN(request.interval, base::parse_duration(options.interval));
-  request.duration = duration / (options.rounds * options.walkers.size());
+  JPROF_TRY_ASSIGN(record::CaptureRequest request, request_of(options.capture));
+  request.duration = request.duration / (options.rounds * options.walkers.size());
   JPROF_TRY_ASSIGN(const std::unique_ptr<WorkDirectory> work, WorkDirectory::make());
   request.directory = work->path();
   StopOnSignal signals;
@@ -179,7 +168,7 @@ base::Json to_json(const Compared& found, const CompareOptions& options,
   base::Json object = {{"ok", true},
                        {"pid", found.pid},
                        {"javaVersion", found.java_version},
-                       {"interval", options.interval},
+                       {"interval", options.capture.interval},
                        {"rounds", options.rounds}};
   base::Json& list = object["walkers"] = base::Json::array();
   for (const ComparedWalker& walker : walkers) {
@@ -224,7 +213,7 @@ base::Result<int> compare(const CompareOptions& options, bool json) {
   }
   std::printf("JVM %d, %s, %u rounds of each walker, cpu every %s\n\n", found.pid,
               base::printable(found.java_version).c_str(), options.rounds,
-              options.interval.c_str());
+              options.capture.interval.c_str());
   print_table(methods, walkers);
   print_walkers(walkers);
   return 0;
@@ -241,11 +230,7 @@ void add_compare(cli::Program& program) {
                                "  jprof compare 4711 --duration 1m --interval 1ms\n"
                                "  jprof compare 4711 --walker vmstructs --walker jvmti\n"},
                   [&program, options] { return compare(*options, program.json()); });
-  command.add_option("PID", options->pid, "The JVM; without it, the only one that is visible");
-  command.add_option("-d,--duration", options->duration, "How long for all walkers together")
-      ->capture_default_str();
-  command.add_option("-i,--interval", options->interval, "CPU time between samples of a thread")
-      ->capture_default_str();
+  add_target_options(command, options->capture, "How long for all walkers together");
   command.add_option("--rounds", options->rounds, "How often the walkers take turns")
       ->capture_default_str();
   command
@@ -255,12 +240,7 @@ void add_compare(cli::Program& program) {
       ->allow_extra_args(false)
       ->capture_default_str();
   command.add_option("--top", options->top, "Methods to show at most")->capture_default_str();
-  command.add_option("--agent", options->agent, "libjprof.so (default: beside this program)")
-      ->envname("JPROF_AGENT");
-  command
-      .add_option("--agent-volume", options->agent_volume,
-                  "Directory that the JVM's container mounts as well, for the agent")
-      ->envname("JPROF_AGENT_VOLUME");
+  add_agent_options(command, options->capture);
 }
 
 } // namespace jprof::sidecar

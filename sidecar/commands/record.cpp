@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/commands/record.h"
 
-#include "lib/base/duration.h"
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -11,6 +10,7 @@
 #include "lib/capture/bundle.h"
 #include "lib/capture/summary.h"
 #include "lib/formats/format.h"
+#include "sidecar/commands/capture_options.h"
 #include "sidecar/commands/stop_on_signal.h"
 #include "sidecar/record/capture_job.h"
 #include "sidecar/record/capture_outcome.h"
@@ -39,14 +39,10 @@ constexpr std::size_t kMostFileBytes = std::size_t{2} << 30;
 constexpr std::size_t kLongestPath = 4096;
 
 struct RecordOptions {
-  std::optional<std::int32_t> pid;
-  std::string duration = "10s";
-  std::string interval = "10ms";
+  CaptureOptions capture{.duration = "10s"};
   std::string event = "cpu";
   std::string walker = "vmstructs";
   std::string max_overhead = "2%";
-  std::string agent;
-  std::string agent_volume;
   std::string title;
   std::vector<std::string> outputs;
   capture::Detail detail = capture::Detail::kBrief;
@@ -97,15 +93,10 @@ base::Result<std::uint32_t> parse_overhead(std::string_view text) {
 
 base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
                                                   const std::vector<Output>& outputs) {
-  record::CaptureRequest request;
-  request.pid = options.pid;
-  JPROF_TRY_ASSIGN(request.duration, base::parse_duration(options.duration));
-  JPROF_TRY_ASSIGN(request.interval, base::parse_duration(options.interval));
+  JPROF_TRY_ASSIGN(record::CaptureRequest request, request_of(options.capture));
   request.event = options.event;
   request.walker = options.walker;
   JPROF_TRY_ASSIGN(request.max_overhead_permille, parse_overhead(options.max_overhead));
-  request.agent_file = options.agent;
-  request.agent_volume = options.agent_volume;
   request.title = options.title;
   for (const Output& output : outputs) {
     request.formats.push_back(output.source.substr(output.source.rfind('.') + 1));
@@ -273,11 +264,7 @@ void add_record(cli::Program& program) {
                    .examples = "  jprof record --duration 10s -o flamegraph.html\n"
                                "  jprof record 4711 --duration 1m -o a.jprof -o a.collapsed\n"},
                   [&program, options] { return run_record(*options, program.json()); });
-  command.add_option("PID", options->pid, "The JVM; without it, the only one that is visible");
-  command.add_option("-d,--duration", options->duration, "How long, with a unit: 10s, 2m")
-      ->capture_default_str();
-  command.add_option("-i,--interval", options->interval, "CPU time between samples of a thread")
-      ->capture_default_str();
+  add_target_options(command, options->capture, "How long, with a unit: 10s, 2m");
   command.add_option("-e,--event", options->event, "What is sampled: cpu")->capture_default_str();
   command
       .add_option("--walker", options->walker,
@@ -297,12 +284,7 @@ void add_record(cli::Program& program) {
   command.add_flag_callback(
       "-v,--verbose", [options] { options->detail = capture::Detail::kFull; },
       "Tell also which ways of delivering the agent were not taken, and why");
-  command.add_option("--agent", options->agent, "libjprof.so (default: beside this program)")
-      ->envname("JPROF_AGENT");
-  command
-      .add_option("--agent-volume", options->agent_volume,
-                  "Directory that the JVM's container mounts as well, for the agent")
-      ->envname("JPROF_AGENT_VOLUME");
+  add_agent_options(command, options->capture);
 }
 
 } // namespace jprof::sidecar

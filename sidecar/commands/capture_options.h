@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What every command that records takes: whom, how long, how often, and where the agent is.
+
+#include "lib/base/result.h"
+#include "lib/cli/program.h"
+#include "sidecar/record/capture_job.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace jprof::sidecar {
+
+struct CaptureOptions {
+  std::optional<std::int32_t> pid{};
+  std::string duration{};
+  std::string interval = "10ms";
+  std::string agent{};
+  std::string agent_volume{};
+};
+
+// PID, --duration and --interval; then, where a command has its own in between, the rest. The
+// options must outlive the command.
+void add_target_options(CLI::App& command, CaptureOptions& options,
+                        const std::string& duration_help);
+void add_agent_options(CLI::App& command, CaptureOptions& options);
+
+// A request with all of them; kUsage for a duration or interval that is none.
+base::Result<record::CaptureRequest> request_of(const CaptureOptions& options);
+
+} // namespace jprof::sidecar
