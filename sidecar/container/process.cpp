@@ -13,7 +13,6 @@
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,25 +25,25 @@ using base::ErrorCode;
 constexpr std::size_t kMaxProcesses = 1U << 22; // the kernel's largest pid_max
 constexpr std::size_t kStatusBytes = 64 * 1024;
 
-// Calls `visit` for each entry of the directory until it says false. Consumes the descriptor.
+// Calls `visit` for each entry of the directory until it says false; the error number. Not by
+// readdir(3): it asks for 32 KiB at once, and the kernel makes an inode for each of a thousand
+// threads, where the caller looks at the first ten.
 template <typename Visit>
-int for_each_entry(base::UniqueFd directory, Visit visit) {
-  struct Close {
-    void operator()(DIR* stream) const { ::closedir(stream); }
-  };
-  const std::unique_ptr<DIR, Close> stream(::fdopendir(directory.get()));
-  if (!stream) {
-    return errno;
-  }
-  (void)directory.release();
-  errno = 0;
-  while (const dirent* entry = ::readdir(stream.get())) {
-    if (!visit(entry->d_name)) {
-      return 0;
+int for_each_entry(const base::UniqueFd& directory, Visit visit) {
+  alignas(dirent) std::array<char, 1024> entries{}; // some 40 of them; a name has up to 255 bytes
+  for (;;) {
+    const long got = ::syscall(SYS_getdents64, directory.get(), entries.data(), entries.size());
+    if (got <= 0) {
+      return got == 0 ? 0 : errno;
     }
-    errno = 0;
+    for (long at = 0; at < got;) {
+      const auto* entry = reinterpret_cast<const dirent*>(entries.data() + at);
+      if (!visit(entry->d_name)) {
+        return 0;
+      }
+      at += entry->d_reclen;
+    }
   }
-  return errno;
 }
 
 base::UniqueFd open_at(int directory, const char* name, int flags) {
@@ -66,12 +65,12 @@ base::Result<ProcRoot> ProcRoot::open(const std::string& path) {
 }
 
 base::Result<std::vector<pid_t>> ProcRoot::list_pids() const {
-  base::UniqueFd directory = open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
+  const base::UniqueFd directory = open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
   if (!directory) {
     return base::errno_failure(errno, "cannot list processes");
   }
   std::vector<pid_t> pids;
-  const int error = for_each_entry(std::move(directory), [&pids](const char* name) {
+  const int error = for_each_entry(directory, [&pids](const char* name) {
     pid_t pid = 0;
     const char* end = name + std::strlen(name);
     if (const auto [stop, code] = std::from_chars(name, end, pid);
@@ -184,28 +183,15 @@ base::Result<std::vector<std::string>> Process::list(const std::string& name,
   return names;
 }
 
-// Not by readdir(3): it asks for 32 KiB at once, and the kernel makes an inode for each of a
-// thousand threads, where the caller looks at the first ten.
 base::Status Process::visit(const std::string& name,
                             const std::function<bool(const std::string&)>& visit) const {
   const base::UniqueFd directory = open_at(directory_.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
   if (!directory) {
     return base::fail(failure(errno, name));
   }
-  alignas(dirent) std::array<char, 1024> entries{}; // some 40 threads; a name has up to 255 bytes
-  for (;;) {
-    const long got = ::syscall(SYS_getdents64, directory.get(), entries.data(), entries.size());
-    if (got <= 0) {
-      return got == 0 ? base::Status() : base::fail(failure(errno, name));
-    }
-    for (long at = 0; at < got;) {
-      const auto* entry = reinterpret_cast<const dirent*>(entries.data() + at);
-      if (entry->d_name[0] != '.' && !visit(entry->d_name)) {
-        return {};
-      }
-      at += entry->d_reclen;
-    }
-  }
+  const int error = for_each_entry(
+      directory, [&visit](const char* entry) { return entry[0] == '.' || visit(entry); });
+  return error == 0 ? base::Status() : base::fail(failure(error, name));
 }
 
 base::Result<uid_t> Process::owner() const {
