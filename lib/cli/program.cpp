@@ -5,6 +5,8 @@
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -28,18 +30,15 @@ base::Json error_object(const base::Error& error) {
   return object;
 }
 
-bool has_command(const CLI::App& app, const std::string& name) {
-  const auto commands =
-      app.get_subcommands([&name](const CLI::App* command) { return command->get_name() == name; });
-  return !commands.empty();
+// The place behind the option at `at`, and behind its value where that is the next word: not for a
+// flag, --name=value, -nvalue.
+std::size_t behind_option(const Command& command, const std::vector<std::string>& words,
+                          std::size_t at) {
+  return at + (command.takes_value(words[at]) ? 2 : 1);
 }
 
-// Whether an option's value is the next word: not for a flag, --name=value, -nvalue.
-bool takes_next_word(const CLI::App& command, const std::string& word) {
-  const bool is_long = word.starts_with("--");
-  const std::string name = word.substr(0, is_long ? word.find('=') : 2);
-  const CLI::Option* option = command.get_option_no_throw(name);
-  return option != nullptr && option->get_items_expected_min() > 0 && name == word;
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-';
 }
 
 } // namespace
@@ -52,15 +51,17 @@ void print_error(const std::string& program, const base::Error& error) {
   }
 }
 
-Program::Program(std::string name, std::string summary)
-    : name_(std::move(name)), app_(std::move(summary), name_) {
-  app_.require_subcommand(0, 1);
-  app_.set_version_flag("--version", name_ + " " JPROF_VERSION);
-  app_.get_formatter()->column_width(34);
+Program::Program(std::string name, const std::string& summary)
+    : name_(std::move(name)), app_(std::make_unique<CLI::App>(summary, name_)) {
+  app_->require_subcommand(0, 1);
+  app_->set_version_flag("--version", name_ + " " JPROF_VERSION);
+  app_->get_formatter()->column_width(34);
 }
 
-CLI::App& Program::add(const CommandText& text, Handler handler) {
-  CLI::App* command = app_.add_subcommand(text.name, text.summary);
+Program::~Program() = default;
+
+Command Program::add(const CommandText& text, Handler handler) {
+  CLI::App* command = app_->add_subcommand(text.name, text.summary);
   if (!text.examples.empty()) {
     command->footer("\nExamples:\n" + text.examples);
   }
@@ -69,7 +70,22 @@ CLI::App& Program::add(const CommandText& text, Handler handler) {
     own_arguments_[text.name] = text.own_arguments;
   }
   command->callback([this, handler = std::move(handler)] { selected_ = handler; });
-  return *command;
+  return Command(*command);
+}
+
+std::vector<Command> Program::commands() const {
+  std::vector<Command> out;
+  for (CLI::App* command : app_->get_subcommands(nullptr)) {
+    out.emplace_back(*command);
+  }
+  return out;
+}
+
+std::optional<Command> Program::find(const std::string& name) const {
+  const std::vector<Command> all = commands();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&name](const Command& command) { return command.name() == name; });
+  return found == all.end() ? std::nullopt : std::optional<Command>(*found);
 }
 
 int Program::report(const base::Error& error) const {
@@ -81,19 +97,45 @@ int Program::report(const base::Error& error) const {
   return base::exit_code(error.code);
 }
 
+base::Error Program::usage_error(std::string message, const Words& words) const {
+  const bool in_command = !words.empty() && find(words[0]);
+  return base::make_error(base::ErrorCode::kUsage, std::move(message),
+                          "see '" + name_ + (in_command ? " " + words[0] : "") + " --help'");
+}
+
+// The command becomes the first word: the default one where none is named.
+void Program::name_command(Words& words) const {
+  const std::optional<Command> meant = find(default_command_);
+  const bool asks_program = words.empty() || words[0] == "--help" || words[0] == "-h" ||
+                            words[0] == "--version" || words[0].empty();
+  if (!meant || asks_program) {
+    return;
+  }
+  std::size_t at = 0;
+  while (at < words.size() && is_option(words[at])) {
+    at = behind_option(*meant, words, at);
+  }
+  if (at < words.size() && find(words[at])) {
+    const auto named = words.begin() + static_cast<std::ptrdiff_t>(at);
+    std::rotate(words.begin(), named, named + 1);
+  } else {
+    words.insert(words.begin(), default_command_);
+  }
+}
+
 // CLI11's own way (prefix_command) still looks for options and names of commands in there.
-void Program::cut_rest(std::vector<std::string>& words) {
+void Program::cut_rest(Words& words) {
   const auto found = words.empty() ? own_arguments_.end() : own_arguments_.find(words[0]);
   if (found == own_arguments_.end()) {
     return;
   }
-  const CLI::App* command = app_.get_subcommand(words[0]);
+  const std::optional<Command> command = find(words[0]);
   std::size_t at = 1;
-  for (std::size_t own = 0; at < words.size() && own < found->second; ++at) {
-    const std::string& word = words[at];
-    if (word.size() < 2 || word[0] != '-') {
+  for (std::size_t own = 0; at < words.size() && own < found->second;) {
+    if (is_option(words[at])) {
+      at = behind_option(*command, words, at);
+    } else {
       ++own;
-    } else if (takes_next_word(*command, word)) {
       ++at;
     }
   }
@@ -103,23 +145,26 @@ void Program::cut_rest(std::vector<std::string>& words) {
 }
 
 int Program::run_selected(int argc, char** argv) {
-  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  if (!default_command_.empty() && !words.empty() && !words[0].empty() && words[0][0] != '-' &&
-      !has_command(app_, words[0])) {
-    words.insert(words.begin(), default_command_);
-  }
+  Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  name_command(words);
   cut_rest(words);
-  std::vector<std::string> reversed(words.rbegin(), words.rend()); // what CLI11 wants
+  Words reversed(words.rbegin(), words.rend()); // what CLI11 wants
   try {
-    app_.parse(reversed);
+    app_->parse(reversed);
   } catch (const CLI::Success& e) {
-    return app_.exit(e); // --help, --version
+    return app_->exit(e); // --help, --version
+  } catch (const CLI::ExtrasError&) {
+    // Its own text has them backwards.
+    std::string extra;
+    for (const std::string& word : app_->remaining(true)) {
+      extra += " " + word;
+    }
+    return report(usage_error("not expected:" + extra, words));
   } catch (const CLI::ParseError& e) {
-    return report(
-        base::make_error(base::ErrorCode::kUsage, e.what(), "see '" + name_ + " --help'"));
+    return report(usage_error(e.what(), words));
   }
   if (!selected_) {
-    std::fputs(app_.help().c_str(), stdout);
+    std::fputs(app_->help().c_str(), stdout);
     return words.empty() ? 0 : base::exit_code(base::ErrorCode::kUsage);
   }
   const base::Result<int> result = selected_();

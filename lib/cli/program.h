@@ -3,19 +3,18 @@
 #pragma once
 
 #include "lib/base/result.h"
-
-#include <CLI/CLI.hpp>
+#include "lib/cli/command.h"
 
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-// What both programs' command lines share, over CLI11: usage errors are exit 2 with one line, every
-// failure is printed once as "PROGRAM: message" and "  cure", and with --json as one object on
-// stdout.
+// What both programs' command lines share: usage errors are exit 2 with one line, every failure is
+// printed once as "PROGRAM: message" and "  cure", and with --json as one object on stdout.
 namespace jprof::cli {
 
 // A command's work. Returns the exit code (0, or e.g. 6 with a message already printed), or the
@@ -33,15 +32,19 @@ struct CommandText {
 
 class Program {
  public:
-  Program(std::string name, std::string summary);
+  Program(std::string name, const std::string& summary);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
 
   // Adds a command and returns it for its options, whose variables must live as long as the Program
   // (usually a shared_ptr captured by the handler). Every command gets --json and --help.
-  CLI::App& add(const CommandText& text, Handler handler);
-  // The command that a bare first word means: `kubectl jprof POD` is `record POD`.
+  Command add(const CommandText& text, Handler handler);
+  // The command that is meant where none is named: `kubectl jprof POD` is `record POD`. Its options
+  // may stand before the command's name as well: `kubectl jprof -n shop list`.
   void set_default_command(std::string name) { default_command_ = std::move(name); }
-  // Options before the command, for all of them.
-  CLI::App& root() { return app_; }
+  std::vector<Command> commands() const;
+  std::optional<Command> find(const std::string& name) const;
   // What a command with own_arguments was given behind them.
   const std::vector<std::string>& rest() const { return rest_; }
   // --json was given to the command that runs.
@@ -51,13 +54,17 @@ class Program {
   int run(int argc, char** argv);
 
  private:
+  using Words = std::vector<std::string>;
+
   int run_selected(int argc, char** argv);
   int report(const base::Error& error) const;
-  void cut_rest(std::vector<std::string>& words);
+  base::Error usage_error(std::string message, const Words& words) const;
+  void name_command(Words& words) const;
+  void cut_rest(Words& words);
 
   std::string name_;
   std::string default_command_;
-  CLI::App app_;
+  std::unique_ptr<CLI::App> app_;
   Handler selected_;
   std::map<std::string, std::size_t> own_arguments_; // of the commands that have a rest
   std::vector<std::string> rest_;

@@ -8,10 +8,10 @@
 
 namespace jprof::plugin {
 
-void add_cluster_options(CLI::App& command, kube::AccessOptions& options) {
+void add_cluster_options(cli::Command command, kube::AccessOptions& options) {
   constexpr const char* kGroup = "Cluster";
   const auto add = [&command](const char* name, std::string& value, const char* text) {
-    command.add_option(name, value, text)->group(kGroup);
+    command.option(name, value, text).group(kGroup);
   };
   add("-n,--namespace", options.namespace_name, "Namespace; default: the context's");
   add("--context", options.context, "Context of the kubeconfig");
@@ -23,16 +23,13 @@ void add_cluster_options(CLI::App& command, kube::AccessOptions& options) {
   add("--tls-server-name", options.tls_server_name, "Name to check the server's certificate for");
   add("--certificate-authority", options.certificate_authority, "File of certificate authorities");
   command
-      .add_flag("--insecure-skip-tls-verify", options.insecure,
-                "Do not check the server's certificate")
-      ->group(kGroup);
+      .flag("--insecure-skip-tls-verify", options.insecure, "Do not check the server's certificate")
+      .group(kGroup);
   add("--as", options.impersonation.user, "User to impersonate");
   add("--as-uid", options.impersonation.uid, "UID to impersonate");
-  command
-      .add_option("--as-group", options.impersonation.groups, "Group to impersonate; repeatable")
-      ->group(kGroup)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.option("--as-group", options.impersonation.groups, "Group to impersonate; repeatable")
+      .group(kGroup)
+      .repeated();
 }
 
 std::string requester(const kube::ClusterAccess& access) {

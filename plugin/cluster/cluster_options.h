@@ -14,7 +14,7 @@ namespace jprof::plugin {
 
 // kubectl's global flags, which a plugin must bring itself: adds them to a command. `options` must
 // live as long as the command.
-void add_cluster_options(CLI::App& command, kube::AccessOptions& options);
+void add_cluster_options(cli::Command command, kube::AccessOptions& options);
 
 // A client for what the flags, the kubeconfig or the pod's service account say.
 base::Result<std::unique_ptr<kube::KubeClient>> connect(const kube::AccessOptions& options);

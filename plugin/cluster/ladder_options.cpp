@@ -11,34 +11,34 @@ constexpr std::int64_t kLargestId = 0xffff'fffe; // user and group ids of Linux 
 
 } // namespace
 
-void add_ladder_options(CLI::App& command, LadderFlags& flags) {
+void add_ladder_options(cli::Command command, LadderFlags& flags) {
   command
-      .add_option("--ephemeral", flags.ephemeral,
-                  "An ephemeral container where no sidecar can be used: auto (default; never in a "
-                  "CronJob), never, always")
-      ->check(CLI::IsMember({"auto", "never", "always"}))
-      ->group(kGroup);
+      .option("--ephemeral", flags.ephemeral,
+              "An ephemeral container where no sidecar can be used: auto (default; never in a "
+              "CronJob), never, always")
+      .one_of({"auto", "never", "always"})
+      .group(kGroup);
   command
-      .add_option("--image", flags.image,
-                  std::string("Image of the ephemeral container; default ") + kImage)
-      ->envname("JPROF_IMAGE")
-      ->group(kGroup);
-  command.add_option("--image-pull-policy", flags.pull_policy, "Default IfNotPresent")
-      ->check(CLI::IsMember({"Always", "IfNotPresent", "Never"}))
-      ->group(kGroup);
-  command.add_option("--uid", flags.uid, "The JVM's user id, where the API does not say it")
-      ->check(CLI::Range(std::int64_t{0}, kLargestId))
-      ->group(kGroup);
-  command.add_option("--gid", flags.gid, "The JVM's group id, where the API does not say it")
-      ->check(CLI::Range(std::int64_t{0}, kLargestId))
-      ->group(kGroup);
+      .option("--image", flags.image,
+              std::string("Image of the ephemeral container; default ") + kImage)
+      .environment("JPROF_IMAGE")
+      .group(kGroup);
+  command.option("--image-pull-policy", flags.pull_policy, "Default IfNotPresent")
+      .one_of({"Always", "IfNotPresent", "Never"})
+      .group(kGroup);
+  command.option("--uid", flags.uid, "The JVM's user id, where the API does not say it")
+      .between(0, kLargestId)
+      .group(kGroup);
+  command.option("--gid", flags.gid, "The JVM's group id, where the API does not say it")
+      .between(0, kLargestId)
+      .group(kGroup);
   command
-      .add_option("--capability", flags.capability,
-                  "SYS_PTRACE, for a JVM that has capabilities itself; not under Pod Security "
-                  "restricted or baseline")
-      ->check(CLI::IsMember({"SYS_PTRACE"}))
-      ->group(kGroup);
-  command.add_flag("--explain", flags.explain, "Say which way into the pod is taken, and why");
+      .option("--capability", flags.capability,
+              "SYS_PTRACE, for a JVM that has capabilities itself; not under Pod Security "
+              "restricted or baseline")
+      .one_of({"SYS_PTRACE"})
+      .group(kGroup);
+  command.flag("--explain", flags.explain, "Say which way into the pod is taken, and why");
 }
 
 base::Result<LadderOptions> ladder_options(const LadderFlags& flags, bool scheduled) {

@@ -24,7 +24,7 @@ struct LadderFlags {
 };
 
 // `flags` must live as long as the command.
-void add_ladder_options(CLI::App& command, LadderFlags& flags);
+void add_ladder_options(cli::Command command, LadderFlags& flags);
 
 // A scheduled run adds nothing to pods unless it is told to: each time a record would stay. kUsage.
 base::Result<LadderOptions> ladder_options(const LadderFlags& flags, bool scheduled);

@@ -166,7 +166,7 @@ Result<int> attach(const AttachOptions& options, bool json) {
 
 void add_attach(cli::Program& program) {
   auto options = std::make_shared<AttachOptions>();
-  CLI::App& command =
+  cli::Command command =
       program.add({.name = "attach",
                    .summary = "Send a command to a pod's JVM, as jcmd, jstack and jmap do",
                    .examples = "  kubectl jprof attach -n shop checkout-7d9f threaddump\n"
@@ -180,16 +180,15 @@ void add_attach(cli::Program& program) {
                     options->arguments = program.rest();
                     return attach(*options, program.json());
                   });
-  command.add_option("target", options->target, "POD, pod/NAME, deploy/NAME, ...")->required();
+  command.option("target", options->target, "POD, pod/NAME, deploy/NAME, ...").required();
   command
-      .add_option("command", options->command,
-                  "load, properties, agentProperties, threaddump, datadump, dumpheap, inspectheap, "
-                  "setflag, printflag or jcmd; what follows are its arguments")
-      ->required();
-  command
-      .add_option("--pid", options->pid, "The JVM, as the sidecar sees it; default: the only one")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--timeout", options->timeout, "For the JVM's answer, with its unit (30s)");
+      .option("command", options->command,
+              "load, properties, agentProperties, threaddump, datadump, dumpheap, inspectheap, "
+              "setflag, printflag or jcmd; what follows are its arguments")
+      .required();
+  command.option("--pid", options->pid, "The JVM, as the sidecar sees it; default: the only one")
+      .positive();
+  command.option("--timeout", options->timeout, "For the JVM's answer, with its unit (30s)");
   add_cluster_options(command, options->access);
 }
 

@@ -7,6 +7,7 @@
 #include "plugin/commands/commands.h"
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -34,18 +35,9 @@ struct Line {
   kube::AccessOptions access;
 };
 
-const CLI::App* find_command(const CLI::App& root, const std::string& name) {
-  for (const CLI::App* one : root.get_subcommands({})) {
-    if (one->get_name() == name) {
-      return one;
-    }
-  }
-  return nullptr;
-}
-
-bool takes_value(const CLI::App& command, const std::string& flag) {
-  const CLI::Option* option = command.get_option_no_throw(flag);
-  return option != nullptr && option->get_items_expected_max() > 0;
+// What the command that was named, or the default one, takes.
+std::optional<cli::Command> command_of(const cli::Program& program, const Line& line) {
+  return program.find(line.command.empty() ? "record" : line.command);
 }
 
 void note_option(Line& line, const std::string& flag, const std::string& value) {
@@ -58,23 +50,23 @@ void note_option(Line& line, const std::string& flag, const std::string& value) 
   }
 }
 
-Line read_line(const CLI::App& root, const Words& words) {
+Line read_line(const cli::Program& program, const Words& words) {
   Line line;
   line.last = words.empty() ? "" : words.back();
   line.previous = words.size() > 1 ? words[words.size() - 2] : "";
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
-    const CLI::App* command = find_command(root, line.command.empty() ? "record" : line.command);
+    const auto command = command_of(program, line);
     if (word.starts_with("-")) {
       const std::size_t equals = word.find('=');
       if (equals != std::string::npos) {
         note_option(line, word.substr(0, equals), word.substr(equals + 1));
-      } else if (command != nullptr && takes_value(*command, word) && i + 2 < words.size()) {
+      } else if (command && command->takes_value(word) && i + 2 < words.size()) {
         note_option(line, word, words[++i]);
       }
       continue;
     }
-    if (line.fresh && find_command(root, word) != nullptr) {
+    if (line.fresh && program.find(word)) {
       line.command = word;
     } else {
       line.target = word;
@@ -82,16 +74,6 @@ Line read_line(const CLI::App& root, const Words& words) {
     line.fresh = false;
   }
   return line;
-}
-
-Words flags_of(const CLI::App& command) {
-  Words out;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      out.push_back("--" + name);
-    }
-  }
-  return out;
 }
 
 Words pod_names(kube::KubeClient& client) {
@@ -160,20 +142,19 @@ Answer values_of(const Line& line) {
   return {};
 }
 
-Answer complete(const CLI::App& root, const Words& words) {
-  const Line line = read_line(root, words);
-  const CLI::App* command = find_command(root, line.command.empty() ? "record" : line.command);
-  if (command != nullptr && line.previous.starts_with("-") &&
-      takes_value(*command, line.previous)) {
+Answer complete(const cli::Program& program, const Words& words) {
+  const Line line = read_line(program, words);
+  const auto command = command_of(program, line);
+  if (command && line.previous.starts_with("-") && command->takes_value(line.previous)) {
     return values_of(line);
   }
-  if (command != nullptr && line.last.starts_with("-")) {
-    return {flags_of(*command)};
+  if (command && line.last.starts_with("-")) {
+    return {command->long_flags()};
   }
   Answer out;
   if (line.fresh) {
-    for (const CLI::App* one : root.get_subcommands({})) {
-      out.candidates.push_back(one->get_name());
+    for (const cli::Command& one : program.commands()) {
+      out.candidates.push_back(one.name());
     }
   }
   if (line.target.empty()) {
@@ -190,7 +171,7 @@ Answer complete(const CLI::App& root, const Words& words) {
 
 int print_candidates(cli::Program& program, const std::vector<std::string>& words) {
   ::alarm(kMostSeconds);
-  const Answer answer = complete(program.root(), words);
+  const Answer answer = complete(program, words);
   const std::string start = words.empty() ? std::string() : words.back();
   for (const std::string& one : answer.candidates) {
     if (one.starts_with(start)) {

@@ -122,35 +122,33 @@ Result<int> diff(const DiffCommand& command, bool json) {
   return 0;
 }
 
-void add_options(CLI::App& app, DiffCommand& command) {
-  app.add_option("BASE", command.base,
-                 "The older capture: its id or key in --store, its URL, or a local file")
-      ->required();
-  app.add_option("CHANGED", command.changed, "What it is compared with")->required();
-  app.add_option("--store", command.store,
-                 "Where ids and keys are looked up: file:///dir or s3://bucket/prefix");
-  app.add_option(
-         "-o,--output", command.outputs,
-         "File to write, may be repeated: .html .svg .collapsed; - or none is standard output")
-      ->allow_extra_args(false);
-  app.add_option(
-      "--to", command.to,
-      "Format of standard output: collapsed (default), folded text with two counts; html "
-      "svg");
-  app.add_flag("-n,--normalize", command.options.normalize,
-               "Scale the base's counts to the total of the other (.svg, .collapsed; the page "
-               "always compares shares)");
-  app.add_flag("-s,--strip-hex", command.options.strip_hex,
-               "Addresses in names become 0x... (.svg, .collapsed)");
-  app.add_flag("--negate", command.options.negate, "Swap the colours of more and less (.svg)");
-  app.add_option("--title", command.options.title, "Title of pages and pictures");
+void add_options(cli::Command app, DiffCommand& command) {
+  app.option("BASE", command.base,
+             "The older capture: its id or key in --store, its URL, or a local file")
+      .required();
+  app.option("CHANGED", command.changed, "What it is compared with").required();
+  app.option("--store", command.store,
+             "Where ids and keys are looked up: file:///dir or s3://bucket/prefix");
+  app.option("-o,--output", command.outputs,
+             "File to write, may be repeated: .html .svg .collapsed; - or none is standard output")
+      .repeated();
+  app.option("--to", command.to,
+             "Format of standard output: collapsed (default), folded text with two counts; html "
+             "svg");
+  app.flag("-n,--normalize", command.options.normalize,
+           "Scale the base's counts to the total of the other (.svg, .collapsed; the page "
+           "always compares shares)");
+  app.flag("-s,--strip-hex", command.options.strip_hex,
+           "Addresses in names become 0x... (.svg, .collapsed)");
+  app.flag("--negate", command.options.negate, "Swap the colours of more and less (.svg)");
+  app.option("--title", command.options.title, "Title of pages and pictures");
 }
 
 } // namespace
 
 void add_diff(cli::Program& program) {
   auto command = std::make_shared<DiffCommand>();
-  CLI::App& app = program.add(
+  cli::Command app = program.add(
       {.name = "diff",
        .summary = "Show what changed between two captures, in a store or in files",
        .examples = "  kubectl jprof diff --store s3://profiles/shop -o diff.html \\\n"

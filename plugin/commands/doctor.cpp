@@ -272,15 +272,15 @@ Result<int> doctor(const DoctorOptions& options, bool json) {
 
 void add_doctor(cli::Program& program) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App& command = program.add(
+  cli::Command command = program.add(
       {.name = "doctor",
        .summary = "Say what stands in the way of profiling a pod, and the cure; changes nothing",
        .examples = "  kubectl jprof doctor checkout-7d9f -n shop\n"
                    "  kubectl jprof doctor deploy/checkout --explain\n"},
       [options, &program] { return doctor(*options, program.json()); });
-  command.add_option("target", options->target, "POD, pod/NAME, deploy/NAME, ...")->required();
-  command.add_option("-c,--container", options->container,
-                     "Container of the JVM; default: the pod's only one");
+  command.option("target", options->target, "POD, pod/NAME, deploy/NAME, ...").required();
+  command.option("-c,--container", options->container,
+                 "Container of the JVM; default: the pod's only one");
   add_ladder_options(command, options->ladder);
   add_cluster_options(command, options->access);
 }

@@ -87,24 +87,22 @@ Result<int> fetch(const FetchOptions& options, bool json) {
 
 void add_fetch(cli::Program& program) {
   auto options = std::make_shared<FetchOptions>();
-  CLI::App& command = program.add(
+  cli::Command command = program.add(
       {.name = "fetch",
        .summary = "Get a capture that a sidecar keeps, by its id",
        .examples = "  kubectl jprof list checkout-7d9f        # the ids\n"
                    "  kubectl jprof fetch checkout-7d9f 01JD6Z5T6V9GZ0P4X6N8Q2R7ST\n"
                    "  kubectl jprof fetch checkout-7d9f 01JD6Z5T6V9GZ0P4X6N8Q2R7ST -o out.html\n"},
       [options, &program] { return fetch(*options, program.json()); });
-  command.add_option("pod", options->target, "POD or pod/NAME")->required();
-  command.add_option("id", options->id, "The capture")->required();
+  command.option("pod", options->target, "POD or pod/NAME").required();
+  command.option("id", options->id, "The capture").required();
   command
-      .add_option(
-          "-o,--output", options->outputs,
-          "File whose ending gives the format; repeatable. Default: every file there is, in "
-          "the working directory")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--store", options->store,
-                     "Store the capture at file:///dir or s3://bucket/prefix");
+      .option("-o,--output", options->outputs,
+              "File whose ending gives the format; repeatable. Default: every file there is, in "
+              "the working directory")
+      .repeated();
+  command.option("--store", options->store,
+                 "Store the capture at file:///dir or s3://bucket/prefix");
   add_cluster_options(command, options->access);
 }
 

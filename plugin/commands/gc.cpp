@@ -102,14 +102,14 @@ Result<int> gc(const GcOptions& options, bool json) {
 
 void add_gc(cli::Program& program) {
   auto options = std::make_shared<GcOptions>();
-  CLI::App& command = program.add(
+  cli::Command command = program.add(
       {.name = "gc",
        .summary = "End idle ephemeral containers of jprof now, and say what is left",
        .examples = "  kubectl jprof gc -n shop                # every pod of the namespace\n"
                    "  kubectl jprof gc checkout-7d9f -n shop\n"},
       [options, &program] { return gc(*options, program.json()); });
-  command.add_option("target", options->target, "POD, pod/NAME, deploy/NAME, ...; default: all");
-  command.add_option("-l,--selector", options->selector, "Only pods with these labels");
+  command.option("target", options->target, "POD, pod/NAME, deploy/NAME, ...; default: all");
+  command.option("-l,--selector", options->selector, "Only pods with these labels");
   add_cluster_options(command, options->access);
 }
 

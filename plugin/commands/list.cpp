@@ -140,15 +140,15 @@ Result<int> list(const ListOptions& options, bool json) {
 
 void add_list(cli::Program& program) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App& command =
+  cli::Command command =
       program.add({.name = "list",
                    .summary = "Pods that can be profiled; or one pod's JVMs and kept captures",
                    .examples = "  kubectl jprof list -n shop\n"
                                "  kubectl jprof list -n shop -l app=checkout\n"
                                "  kubectl jprof list -n shop checkout-7d9f\n"},
                   [options, &program] { return list(*options, program.json()); });
-  command.add_option("target", options->target, "POD, pod/NAME, deploy/NAME, ...: look inside");
-  command.add_option("-l,--selector", options->selector, "Only pods with these labels");
+  command.option("target", options->target, "POD, pod/NAME, deploy/NAME, ...: look inside");
+  command.option("-l,--selector", options->selector, "Only pods with these labels");
   add_cluster_options(command, options->access);
 }
 

@@ -124,13 +124,14 @@ Result<int> open_page(const std::string& named) {
 
 void add_open(cli::Program& program) {
   auto page = std::make_shared<std::string>();
-  CLI::App& command = program.add({.name = "open",
-                                   .summary = "Show a page in the browser",
-                                   .examples = "  kubectl jprof open              # the newest one "
-                                               "here\n"
-                                               "  kubectl jprof open out.html\n"},
-                                  [page] { return open_page(*page); });
-  command.add_option("page", *page, "Default: the newest jprof-*.html of the working directory");
+  cli::Command command =
+      program.add({.name = "open",
+                   .summary = "Show a page in the browser",
+                   .examples = "  kubectl jprof open              # the newest one "
+                               "here\n"
+                               "  kubectl jprof open out.html\n"},
+                  [page] { return open_page(*page); });
+  command.option("page", *page, "Default: the newest jprof-*.html of the working directory");
 }
 
 } // namespace jprof::plugin

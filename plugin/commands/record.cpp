@@ -219,40 +219,39 @@ Result<int> record(const RecordOptions& options, bool json) {
   return run_captures(std::move(client), captures, std::move(refused), targets.matching, json);
 }
 
-void add_record_options(CLI::App& command, RecordOptions& options) {
-  command.add_option("target", options.target, "POD, pod/NAME, or deploy|sts|ds|rs|job/NAME");
-  command.add_option("-d,--duration", options.duration, "How long, with a unit; default 60s");
-  command.add_option("-c,--container", options.container,
-                     "Container of the JVM; default: kubectl's choice, or the pod's only JVM");
-  command.add_option("--pid", options.pid, "The JVM's pid as the sidecar sees it");
-  command.add_option("-l,--selector", options.selector, "Pods by their labels instead of a name");
-  command.add_option("--max-pods", options.max_pods, "How many of the pods that match; default 1")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{64}));
-  command.add_option("--event", options.event, "cpu (default)");
-  command.add_option("--interval", options.interval, "Between samples; default 10ms of CPU time");
+void add_record_options(cli::Command command, RecordOptions& options) {
+  command.option("target", options.target, "POD, pod/NAME, or deploy|sts|ds|rs|job/NAME");
+  command.option("-d,--duration", options.duration, "How long, with a unit; default 60s");
+  command.option("-c,--container", options.container,
+                 "Container of the JVM; default: kubectl's choice, or the pod's only JVM");
+  command.option("--pid", options.pid, "The JVM's pid as the sidecar sees it");
+  command.option("-l,--selector", options.selector, "Pods by their labels instead of a name");
+  command.option("--max-pods", options.max_pods, "How many of the pods that match; default 1")
+      .between(1, 64);
+  command.option("--event", options.event, "cpu (default)");
+  command.option("--interval", options.interval, "Between samples; default 10ms of CPU time");
   command
-      .add_option("-o,--output", options.outputs,
-                  "File whose ending gives the format; repeatable. Default: a page in the working "
-                  "directory")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--store", options.store,
-                     "Store the capture at file:///dir or s3://bucket/prefix");
+      .option("-o,--output", options.outputs,
+              "File whose ending gives the format; repeatable. Default: a page in the working "
+              "directory")
+      .repeated();
+  command.option("--store", options.store,
+                 "Store the capture at file:///dir or s3://bucket/prefix");
   command
-      .add_option("--cluster-name", options.cluster_name,
-                  "Name of the cluster in the store; default: the kubeconfig's")
-      ->envname("JPROF_CLUSTER");
-  command.add_option("--cause", options.cause, "Why, for the capture's manifest");
-  command.add_flag("--join", options.join,
-                   "If this JVM is being captured already, wait for that result");
-  command.add_flag("--dry-run", options.dry_run, "Say what would be done, and do nothing");
+      .option("--cluster-name", options.cluster_name,
+              "Name of the cluster in the store; default: the kubeconfig's")
+      .environment("JPROF_CLUSTER");
+  command.option("--cause", options.cause, "Why, for the capture's manifest");
+  command.flag("--join", options.join,
+               "If this JVM is being captured already, wait for that result");
+  command.flag("--dry-run", options.dry_run, "Say what would be done, and do nothing");
 }
 
 } // namespace
 
 void add_record(cli::Program& program) {
   auto options = std::make_shared<RecordOptions>();
-  CLI::App& command = program.add(
+  cli::Command command = program.add(
       {.name = "record",
        .summary = "Profile pods for a while; also what a bare POD means",
        .examples = "  kubectl jprof checkout-7d9f --duration 60s\n"

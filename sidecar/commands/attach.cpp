@@ -85,7 +85,7 @@ base::Result<int> run(const Options& options, bool json) {
 
 void add_attach(cli::Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
+  cli::Command command =
       program.add({"attach", "Send a command to a JVM, as jattach, jcmd, jstack and jmap do",
                    "  jprof attach 7 threaddump\n"
                    "  jprof attach 7 jcmd VM.native_memory summary\n"
@@ -98,17 +98,15 @@ void add_attach(cli::Program& program) {
                     options->arguments = program.rest();
                     return run(*options, program.json());
                   });
-  command.add_option("PID", options->pid, "The JVM, as jprof sees it")
-      ->required()
-      ->check(CLI::PositiveNumber);
+  command.option("PID", options->pid, "The JVM, as jprof sees it").required().positive();
   command
-      .add_option("COMMAND", options->command,
-                  "load, properties, agentProperties, threaddump, datadump, dumpheap, inspectheap, "
-                  "setflag, printflag or jcmd; what follows are its arguments")
-      ->required();
-  command.add_option("--timeout", options->timeout, "For the whole, with its unit (30s)");
-  command.add_flag("--in-target", options->in_target,
-                   "dumpheap: leave the file in the JVM's container, at the path given");
+      .option("COMMAND", options->command,
+              "load, properties, agentProperties, threaddump, datadump, dumpheap, inspectheap, "
+              "setflag, printflag or jcmd; what follows are its arguments")
+      .required();
+  command.option("--timeout", options->timeout, "For the whole, with its unit (30s)");
+  command.flag("--in-target", options->in_target,
+               "dumpheap: leave the file in the JVM's container, at the path given");
 }
 
 } // namespace jprof::sidecar

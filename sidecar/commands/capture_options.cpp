@@ -6,21 +6,21 @@
 
 namespace jprof::sidecar {
 
-void add_target_options(CLI::App& command, CaptureOptions& options,
+void add_target_options(cli::Command command, CaptureOptions& options,
                         const std::string& duration_help) {
-  command.add_option("PID", options.pid, "The JVM; without it, the only one that is visible");
-  command.add_option("-d,--duration", options.duration, duration_help)->capture_default_str();
-  command.add_option("-i,--interval", options.interval, "CPU time between samples of a thread")
-      ->capture_default_str();
+  command.option("PID", options.pid, "The JVM; without it, the only one that is visible");
+  command.option("-d,--duration", options.duration, duration_help).show_default();
+  command.option("-i,--interval", options.interval, "CPU time between samples of a thread")
+      .show_default();
 }
 
-void add_agent_options(CLI::App& command, CaptureOptions& options) {
-  command.add_option("--agent", options.agent, "libjprof.so (default: beside this program)")
-      ->envname("JPROF_AGENT");
+void add_agent_options(cli::Command command, CaptureOptions& options) {
+  command.option("--agent", options.agent, "libjprof.so (default: beside this program)")
+      .environment("JPROF_AGENT");
   command
-      .add_option("--agent-volume", options.agent_volume,
-                  "Directory that the JVM's container mounts as well, for the agent")
-      ->envname("JPROF_AGENT_VOLUME");
+      .option("--agent-volume", options.agent_volume,
+              "Directory that the JVM's container mounts as well, for the agent")
+      .environment("JPROF_AGENT_VOLUME");
 }
 
 base::Result<record::CaptureRequest> request_of(const CaptureOptions& options) {

@@ -24,9 +24,9 @@ struct CaptureOptions {
 
 // PID, --duration and --interval; then, where a command has its own in between, the rest. The
 // options must outlive the command.
-void add_target_options(CLI::App& command, CaptureOptions& options,
+void add_target_options(cli::Command command, CaptureOptions& options,
                         const std::string& duration_help);
-void add_agent_options(CLI::App& command, CaptureOptions& options);
+void add_agent_options(cli::Command command, CaptureOptions& options);
 
 // A request with all of them; kUsage for a duration or interval that is none.
 base::Result<record::CaptureRequest> request_of(const CaptureOptions& options);

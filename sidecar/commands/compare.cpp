@@ -223,7 +223,7 @@ base::Result<int> compare(const CompareOptions& options, bool json) {
 
 void add_compare(cli::Program& program) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App& command =
+  cli::Command command =
       program.add({.name = "compare",
                    .summary = "Show how the stack walkers differ about a JVM, method by method",
                    .examples = "  jprof compare\n"
@@ -231,15 +231,14 @@ void add_compare(cli::Program& program) {
                                "  jprof compare 4711 --walker vmstructs --walker jvmti\n"},
                   [&program, options] { return compare(*options, program.json()); });
   add_target_options(command, options->capture, "How long for all walkers together");
-  command.add_option("--rounds", options->rounds, "How often the walkers take turns")
-      ->capture_default_str();
+  command.option("--rounds", options->rounds, "How often the walkers take turns").show_default();
   command
-      .add_option(
+      .option(
           "--walker", options->walkers,
           "May be repeated: vmstructs, asgct, jvmti, jmx; the first is the measure of the others")
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  command.add_option("--top", options->top, "Methods to show at most")->capture_default_str();
+      .repeated()
+      .show_default();
+  command.option("--top", options->top, "Methods to show at most").show_default();
   add_agent_options(command, options->capture);
 }
 

@@ -52,7 +52,7 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
 
 void add_convert(cli::Program& program) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App& command = program.add(
+  cli::Command command = program.add(
       {.name = "convert",
        .summary = "Write a capture in other formats, by file ending",
        .examples = "  jprof convert capture.jprof -o capture.html -o capture.collapsed\n"
@@ -62,18 +62,18 @@ void add_convert(cli::Program& program) {
                    "  jstack 4711 | jprof convert - -o threads.html\n"},
       [&program, options] { return convert(*options, program.json()); });
   command
-      .add_option("IN", options->input,
-                  "A .jprof recording, folded text, output of perf script, thread dumps, "
-                  "speedscope's JSON; - is standard input")
-      ->required();
+      .option("IN", options->input,
+              "A .jprof recording, folded text, output of perf script, thread dumps, "
+              "speedscope's JSON; - is standard input")
+      .required();
   command
-      .add_option("-o,--output", options->outputs,
-                  "File to write, may be repeated; its ending gives the format: .html .svg "
-                  ".collapsed .txt .json .jprof; - or none is standard output")
-      ->allow_extra_args(false);
-  command.add_option("--to", options->to,
-                     "Format of standard output: collapsed (default) html svg txt json jprof");
-  command.add_option("--title", options->title, "Title of pages and pictures");
+      .option("-o,--output", options->outputs,
+              "File to write, may be repeated; its ending gives the format: .html .svg "
+              ".collapsed .txt .json .jprof; - or none is standard output")
+      .repeated();
+  command.option("--to", options->to,
+                 "Format of standard output: collapsed (default) html svg txt json jprof");
+  command.option("--title", options->title, "Title of pages and pictures");
 }
 
 } // namespace jprof::sidecar

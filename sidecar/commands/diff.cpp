@@ -46,31 +46,29 @@ base::Result<int> diff(const DiffCommand& command, bool json) {
 
 void add_diff(cli::Program& program) {
   auto command = std::make_shared<DiffCommand>();
-  CLI::App& app =
+  cli::Command app =
       program.add({.name = "diff",
                    .summary = "Show what changed between two captures",
                    .examples = "  jprof diff yesterday.jprof today.jprof -o diff.html\n"
                                "  jprof diff -n a.collapsed b.collapsed -o diff.svg\n"
                                "  jprof diff a.collapsed b.collapsed | jprof flame > diff.svg\n"},
                   [&program, command] { return diff(*command, program.json()); });
-  app.add_option("BASE", command->base, "The older capture, in any format that convert reads")
-      ->required();
-  app.add_option("CHANGED", command->changed, "What it is compared with")->required();
-  app.add_option(
-         "-o,--output", command->outputs,
-         "File to write, may be repeated: .html .svg .collapsed; - or none is standard output")
-      ->allow_extra_args(false);
-  app.add_option(
-      "--to", command->to,
-      "Format of standard output: collapsed (default), folded text with two counts; html "
-      "svg");
-  app.add_flag("-n,--normalize", command->options.normalize,
-               "Scale the base's counts to the total of the other (.svg, .collapsed; the page "
-               "always compares shares)");
-  app.add_flag("-s,--strip-hex", command->options.strip_hex,
-               "Addresses in names become 0x... (.svg, .collapsed)");
-  app.add_flag("--negate", command->options.negate, "Swap the colours of more and less (.svg)");
-  app.add_option("--title", command->options.title, "Title of pages and pictures");
+  app.option("BASE", command->base, "The older capture, in any format that convert reads")
+      .required();
+  app.option("CHANGED", command->changed, "What it is compared with").required();
+  app.option("-o,--output", command->outputs,
+             "File to write, may be repeated: .html .svg .collapsed; - or none is standard output")
+      .repeated();
+  app.option("--to", command->to,
+             "Format of standard output: collapsed (default), folded text with two counts; html "
+             "svg");
+  app.flag("-n,--normalize", command->options.normalize,
+           "Scale the base's counts to the total of the other (.svg, .collapsed; the page "
+           "always compares shares)");
+  app.flag("-s,--strip-hex", command->options.strip_hex,
+           "Addresses in names become 0x... (.svg, .collapsed)");
+  app.flag("--negate", command->options.negate, "Swap the colours of more and less (.svg)");
+  app.option("--title", command->options.title, "Title of pages and pictures");
 }
 
 } // namespace jprof::sidecar

@@ -79,15 +79,15 @@ base::Result<int> run(const Options& options, bool json) {
 
 void add_doctor(cli::Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
+  cli::Command command =
       program.add({"doctor", "Tell what stands in the way of profiling a JVM, and how to cure it",
                    "  jprof doctor        every JVM that is visible\n"
                    "  jprof doctor 7\n"},
                   [options, &program] { return run(*options, program.json()); });
-  command.add_option("PID", options->pid, "The JVM, as jprof sees it")->check(CLI::PositiveNumber);
-  command.add_option("-o,--output", options->form, "table, wide, json or yaml");
-  command.add_option("--agent-volume", options->volume,
-                     "A directory that the JVM's container shares with this one");
+  command.option("PID", options->pid, "The JVM, as jprof sees it").positive();
+  command.option("-o,--output", options->form, "table, wide, json or yaml");
+  command.option("--agent-volume", options->volume,
+                 "A directory that the JVM's container shares with this one");
 }
 
 } // namespace jprof::sidecar

@@ -145,51 +145,51 @@ base::Result<int> flame(FlameCommand& command) {
   return 0;
 }
 
-void add_look(CLI::App& app, FlameCommand& command) {
+void add_look(cli::Command app, FlameCommand& command) {
   render::SvgOptions& options = command.options;
-  app.add_option("--title", options.title, "Title");
-  app.add_option("--subtitle", options.subtitle, "Second line of the title");
-  app.add_option("--notes", options.notes, "A description kept in the file");
-  app.add_option("--width", options.width, "Width of the picture in pixels");
-  app.add_option("--height", options.frame_height, "Height of a frame in pixels");
-  app.add_option("--minwidth", command.min_width, "Leave out narrower frames: pixels, or with %");
-  app.add_option("--fonttype", options.font_type, "Font");
-  app.add_option("--fontsize", options.font_size, "Size of the font");
-  app.add_option("--fontwidth", options.font_width, "Mean width of a letter, in font sizes");
-  app.add_option("--colors", options.colors,
-                 "hot mem io wakeup chain java js perl red green blue aqua yellow purple orange");
-  app.add_option("--bgcolors", options.background, "yellow blue green grey or #rrggbb");
-  app.add_flag("--hash", options.hash, "Names that begin alike get colours alike");
-  app.add_flag("--random", options.random, "Colours by place instead of by name");
-  app.add_flag("--cp", command.palette,
-               "Colours of names are kept in ./palette.map, for pictures to come");
-  app.add_option("--nameattr", command.name_attributes,
-                 "File of frames' attributes: NAME<TAB>title=...<TAB>href=..., a frame a line");
-  app.add_option("--encoding", command.encoding, "Accepted: pictures are always UTF-8");
+  app.option("--title", options.title, "Title");
+  app.option("--subtitle", options.subtitle, "Second line of the title");
+  app.option("--notes", options.notes, "A description kept in the file");
+  app.option("--width", options.width, "Width of the picture in pixels");
+  app.option("--height", options.frame_height, "Height of a frame in pixels");
+  app.option("--minwidth", command.min_width, "Leave out narrower frames: pixels, or with %");
+  app.option("--fonttype", options.font_type, "Font");
+  app.option("--fontsize", options.font_size, "Size of the font");
+  app.option("--fontwidth", options.font_width, "Mean width of a letter, in font sizes");
+  app.option("--colors", options.colors,
+             "hot mem io wakeup chain java js perl red green blue aqua yellow purple orange");
+  app.option("--bgcolors", options.background, "yellow blue green grey or #rrggbb");
+  app.flag("--hash", options.hash, "Names that begin alike get colours alike");
+  app.flag("--random", options.random, "Colours by place instead of by name");
+  app.flag("--cp", command.palette,
+           "Colours of names are kept in ./palette.map, for pictures to come");
+  app.option("--nameattr", command.name_attributes,
+             "File of frames' attributes: NAME<TAB>title=...<TAB>href=..., a frame a line");
+  app.option("--encoding", command.encoding, "Accepted: pictures are always UTF-8");
 }
 
 } // namespace
 
 void add_flame(cli::Program& program) {
   auto command = std::make_shared<FlameCommand>();
-  CLI::App& app =
+  cli::Command app =
       program.add({.name = "flame",
                    .summary = "Draw folded stacks as SVG, as flamegraph.pl does",
                    .examples = "  jprof flame stacks.collapsed > flame.svg\n"
                                "  perf script | jprof flame --colors java > flame.svg\n"},
                   [command] { return flame(*command); });
   render::SvgOptions& options = command->options;
-  app.add_option("FILE", command->input,
-                 "Folded text, or any capture that convert reads; standard input by default");
+  app.option("FILE", command->input,
+             "Folded text, or any capture that convert reads; standard input by default");
   add_look(app, *command);
-  app.add_option("--countname", options.count_name, "What is counted");
-  app.add_option("--nametype", options.name_type, "What the names are");
-  app.add_option("--total", options.total, "The whole, if it is more than the sum");
-  app.add_option("--factor", options.factor, "Multiplies the counts that are shown");
-  app.add_flag("--reverse", options.reverse, "Merge stacks from their leaves");
-  app.add_flag("--inverted", options.inverted, "Root above");
-  app.add_flag("--flamechart", options.flamechart, "Keep the order of the stacks");
-  app.add_flag("--negate", options.negate, "Swap the colours of more and less");
+  app.option("--countname", options.count_name, "What is counted");
+  app.option("--nametype", options.name_type, "What the names are");
+  app.option("--total", options.total, "The whole, if it is more than the sum");
+  app.option("--factor", options.factor, "Multiplies the counts that are shown");
+  app.flag("--reverse", options.reverse, "Merge stacks from their leaves");
+  app.flag("--inverted", options.inverted, "Root above");
+  app.flag("--flamechart", options.flamechart, "Keep the order of the stacks");
+  app.flag("--negate", options.negate, "Swap the colours of more and less");
 }
 
 } // namespace jprof::sidecar

@@ -38,12 +38,12 @@ base::Result<int> run(const Options& options, bool json) {
 
 void add_list(cli::Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
+  cli::Command command =
       program.add({"list", "Show every JVM that is visible, and whether it can be profiled",
                    "  jprof list\n"
                    "  jprof list -o wide\n"},
                   [options, &program] { return run(*options, program.json()); });
-  command.add_option("-o,--output", options->form, "table, wide, json or yaml");
+  command.option("-o,--output", options->form, "table, wide, json or yaml");
 }
 
 } // namespace jprof::sidecar

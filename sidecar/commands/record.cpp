@@ -45,7 +45,7 @@ struct RecordOptions {
   std::string max_overhead = "2%";
   std::string title;
   std::vector<std::string> outputs;
-  capture::Detail detail = capture::Detail::kBrief;
+  bool verbose = false;
 };
 
 struct Output {
@@ -251,39 +251,39 @@ base::Result<int> run_record(RecordOptions options, bool json) {
     return base::fail(kept_in(std::move(delivered).error(), request.directory));
   }
   remove_directory(request.directory, &*outcome);
-  return report(*outcome, outputs, options.detail, json);
+  return report(*outcome, outputs,
+                options.verbose ? capture::Detail::kFull : capture::Detail::kBrief, json);
 }
 
 } // namespace
 
 void add_record(cli::Program& program) {
   auto options = std::make_shared<RecordOptions>();
-  CLI::App& command =
+  cli::Command command =
       program.add({.name = "record",
                    .summary = "Record a JVM for a while and write its profile",
                    .examples = "  jprof record --duration 10s -o flamegraph.html\n"
                                "  jprof record 4711 --duration 1m -o a.jprof -o a.collapsed\n"},
                   [&program, options] { return run_record(*options, program.json()); });
   add_target_options(command, options->capture, "How long, with a unit: 10s, 2m");
-  command.add_option("-e,--event", options->event, "What is sampled: cpu")->capture_default_str();
+  command.option("-e,--event", options->event, "What is sampled: cpu").show_default();
   command
-      .add_option("--walker", options->walker,
-                  "What walks the stacks: vmstructs (jprof's own), or, to see how they differ, "
-                  "asgct, jvmti, jmx")
-      ->capture_default_str();
+      .option("--walker", options->walker,
+              "What walks the stacks: vmstructs (jprof's own), or, to see how they differ, "
+              "asgct, jvmti, jmx")
+      .show_default();
   command
-      .add_option("--max-overhead", options->max_overhead,
-                  "Give up rate, then depth, rather than cost more of the JVM's CPU time; 0: never")
-      ->capture_default_str();
+      .option("--max-overhead", options->max_overhead,
+              "Give up rate, then depth, rather than cost more of the JVM's CPU time; 0: never")
+      .show_default();
   command
-      .add_option("-o,--output", options->outputs,
-                  "File to write, may be repeated; its ending gives the format: .html "
-                  ".collapsed .jprof (default: jprof-<time>.html)")
-      ->allow_extra_args(false);
-  command.add_option("--title", options->title, "Title of the page");
-  command.add_flag_callback(
-      "-v,--verbose", [options] { options->detail = capture::Detail::kFull; },
-      "Tell also which ways of delivering the agent were not taken, and why");
+      .option("-o,--output", options->outputs,
+              "File to write, may be repeated; its ending gives the format: .html "
+              ".collapsed .jprof (default: jprof-<time>.html)")
+      .repeated();
+  command.option("--title", options->title, "Title of the page");
+  command.flag("-v,--verbose", options->verbose,
+               "Tell also which ways of delivering the agent were not taken, and why");
   add_agent_options(command, options->capture);
 }
 

@@ -118,16 +118,16 @@ base::Result<int> run(const Options& options) {
 
 void add_serve(cli::Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
+  cli::Command command =
       program.add({"serve", "Own captures and the spool; what the jprof container runs",
                    "  jprof serve\n"
                    "  jprof serve --config /etc/jprof/config.yaml --check\n"
                    "  jprof serve --idle-exit 10m      # an ephemeral container\n"},
                   [options] { return run(*options); });
-  command.add_option("--config", options->config,
-                     "SidecarConfig to read (default /etc/jprof/config.yaml, if it is there)");
-  command.add_option("--idle-exit", options->idle_exit, "End after this long without a caller");
-  command.add_flag("--check", options->check, "Only read the configuration and say what is wrong");
+  command.option("--config", options->config,
+                 "SidecarConfig to read (default /etc/jprof/config.yaml, if it is there)");
+  command.option("--idle-exit", options->idle_exit, "End after this long without a caller");
+  command.flag("--check", options->check, "Only read the configuration and say what is wrong");
 }
 
 } // namespace jprof::sidecar

@@ -95,13 +95,13 @@ base::Result<int> run(const Options& options, bool as_json) {
 
 void add_spool(cli::Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
+  cli::Command command =
       program.add({"spool", "Show the captures that wait in the spool, and the sums",
                    "  jprof spool\n"
                    "  jprof spool --directory /var/lib/jprof/spool --json\n"},
                   [options, &program] { return run(*options, program.json()); });
-  command.add_option("--directory", options->directory, "The spool (default: the configured one)");
-  command.add_option("--config", options->config, "SidecarConfig to read");
+  command.option("--directory", options->directory, "The spool (default: the configured one)");
+  command.option("--config", options->config, "SidecarConfig to read");
 }
 
 } // namespace jprof::sidecar

@@ -57,12 +57,12 @@ base::Result<int> run(const std::vector<std::string>& directories, bool as_json)
 
 void add_verify(cli::Program& program) {
   const auto directories = std::make_shared<std::vector<std::string>>();
-  CLI::App& command =
+  cli::Command command =
       program.add({"verify", "Compare captures with their manifests, byte by byte",
                    "  jprof verify /var/lib/jprof/spool/sealed/*\n"},
                   [directories, &program] { return run(*directories, program.json()); });
-  command.add_option("DIRECTORY", *directories, "A capture: a directory with a manifest.json")
-      ->required();
+  command.option("DIRECTORY", *directories, "A capture: a directory with a manifest.json")
+      .required();
 }
 
 } // namespace jprof::sidecar

@@ -53,7 +53,7 @@ TEST(Program, GivesABareWordToTheDefaultCommand) {
   program
       .add({.name = "record", .summary = "records", .examples = ""},
            [] { return base::Result<int>(0); })
-      .add_option("target", target);
+      .option("target", target, "");
   program.set_default_command("record");
 
   EXPECT_EQ(run(program, {"p", "checkout-7d9f"}), 0);
@@ -64,11 +64,10 @@ TEST(Program, LeavesTheRestToWhomItBelongs) {
   Program program("p", "summary");
   std::string pid;
   std::string timeout;
-  auto& command =
-      program.add({.name = "ask", .summary = "asks", .examples = "", .own_arguments = 1},
-                  [] { return base::Result<int>(0); });
-  command.add_option("pid", pid)->required();
-  command.add_option("--timeout", timeout);
+  auto command = program.add({.name = "ask", .summary = "asks", .examples = "", .own_arguments = 1},
+                             [] { return base::Result<int>(0); });
+  command.option("pid", pid, "").required();
+  command.option("--timeout", timeout, "");
   program.add({.name = "list", .summary = "lists", .examples = ""},
               [] { return base::Result<int>(1); });
 
@@ -79,6 +78,75 @@ TEST(Program, LeavesTheRestToWhomItBelongs) {
   EXPECT_EQ(timeout, "5s");
   EXPECT_TRUE(program.json());
   EXPECT_EQ(program.rest(), (std::vector<std::string>{"-live", "list", "--json"}));
+}
+
+TEST(Program, TakesOptionsBeforeTheCommandsName) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"p", "-n", "shop", "list", "pod"},
+           {"p", "--namespace=shop", "list", "pod"},
+           {"p", "list", "-n", "shop", "pod"},
+       }) {
+    Program program("p", "summary");
+    std::string space;
+    std::string target;
+    for (const char* name : {"record", "list"}) {
+      auto command = program.add({.name = name, .summary = "", .examples = ""},
+                                 [name] { return base::Result<int>(name[0] == 'l' ? 0 : 1); });
+      command.option("-n,--namespace", space, "");
+      command.option("target", target, "");
+    }
+    program.set_default_command("record");
+
+    EXPECT_EQ(run(program, words), 0);
+    EXPECT_EQ(space, "shop");
+    EXPECT_EQ(target, "pod");
+  }
+}
+
+TEST(Program, GivesOptionsWithoutACommandToTheDefaultOne) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"p", "-n", "shop", "checkout"}, {"p", "-n", "list", "checkout"}, {"p", "-n", "shop"}}) {
+    Program program("p", "summary");
+    std::string space;
+    std::string target;
+    auto record = program.add({.name = "record", .summary = "", .examples = ""},
+                              [] { return base::Result<int>(0); });
+    record.option("-n", space, "");
+    record.option("target", target, "");
+    program.add({.name = "list", .summary = "", .examples = ""},
+                [] { return base::Result<int>(1); });
+    program.set_default_command("record");
+
+    EXPECT_EQ(run(program, words), 0);
+    EXPECT_EQ(space, words[2]);
+    EXPECT_EQ(target, words.size() > 3 ? words[3] : "");
+  }
+}
+
+TEST(Program, SaysWhatIsWrongWithANumber) {
+  for (const char* word : {"0", "-1", "abc", "7x", "", "9223372036854775808", "1.5"}) {
+    Program program("p", "summary");
+    int pid = 0;
+    program.add({.name = "ask", .summary = "", .examples = ""}, [] { return base::Result<int>(0); })
+        .option("PID", pid, "")
+        .positive();
+
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run(program, {"p", "ask", "--", word}), 2) << word;
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "p: PID: '" + std::string(word) +
+                  "' is not a whole number above 0\n  see 'p ask --help'\n");
+  }
+}
+
+TEST(Program, NamesWhatItDidNotExpectInItsOrder) {
+  Program program("p", "summary");
+  program.add({.name = "go", .summary = "", .examples = ""}, [] { return base::Result<int>(0); });
+
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(program, {"p", "go", "a", "--b", "c"}), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "p: not expected: a --b c\n  see 'p go --help'\n");
 }
 
 TEST(Program, SurvivesAForeignException) {
