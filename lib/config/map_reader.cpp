@@ -121,7 +121,7 @@ void MapReader::texts(std::string_view key, std::vector<std::string>& out) {
   }
 }
 
-void MapReader::word(std::string_view key, const std::vector<std::string_view>& words,
+void MapReader::word(std::string_view key, std::span<const std::string_view> words,
                      std::size_t& out) {
   const YamlNode* value = take(key, YamlNode::Kind::kScalar, "a word");
   if (value == nullptr) {

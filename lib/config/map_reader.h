@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ class MapReader {
   void natural(std::string_view key, std::uint64_t& out); // 0 to 2^63 - 1
   void texts(std::string_view key, std::vector<std::string>& out);
   // One of `words`, as its index.
-  void word(std::string_view key, const std::vector<std::string_view>& words, std::size_t& out);
+  void word(std::string_view key, std::span<const std::string_view> words, std::size_t& out);
   // The map under a key, nothing if it is absent or null. Its reader's finish() must be called.
   std::optional<MapReader> map(std::string_view key);
   // A failure found by the caller, at the line of `key`.

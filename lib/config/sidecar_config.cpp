@@ -17,8 +17,8 @@ constexpr std::size_t kMostBytes = 256 * 1024;
 constexpr std::array<std::string_view, 11> kOperations{
     "record",   "load",        "properties", "agentProperties", "threaddump", "datadump",
     "dumpheap", "inspectheap", "setflag",    "printflag",       "jcmd"};
-const std::vector<std::string_view> kLevels{"debug", "info", "warning", "error"};
-const std::vector<std::string_view> kFormats{"json", "text"};
+constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
+constexpr std::array<std::string_view, 2> kFormats{"json", "text"};
 
 base::Status read_limits(MapReader& root, SidecarLimits& limits) {
   auto map = root.map("limits");
