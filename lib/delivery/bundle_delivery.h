@@ -14,6 +14,7 @@ struct Delivery {
   std::string location; // of the capture's directory, for people
   std::uint64_t bytes = 0;
   bool already_there = false; // every object was: an earlier attempt whose answer was lost
+  std::string note;           // what could not be made sure of; "" for nothing
 };
 
 // Puts a committed bundle (capture::commit_bundle) into a store under its key: every file is read

@@ -21,6 +21,13 @@ Result<std::string> get_text(ObjectStore& store, const ObjectKey& key, std::size
   return out;
 }
 
+std::string unchecked_note(std::size_t objects) {
+  return objects == 0 ? std::string()
+                      : std::to_string(objects) +
+                            " objects were in the store already and could not be compared: the "
+                            "credentials may not read them (s3:GetObject)";
+}
+
 Result<PutReceipt> put_text(ObjectStore& store, const ObjectKey& key, std::string_view text,
                             const PutOptions& options) {
   const http::MemoryBody body(text);

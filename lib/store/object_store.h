@@ -40,6 +40,9 @@ struct PutReceipt {
   std::string location; // for people: "s3://bucket/prefix/key", "/directory/key"
 };
 
+// For people, of the objects whose outcome was kThereUnchecked: "" for none.
+std::string unchecked_note(std::size_t objects);
+
 struct ObjectInfo {
   std::uint64_t size_bytes = 0;
   std::optional<base::Sha256> sha256; // none where the store does not know it

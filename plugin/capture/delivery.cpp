@@ -77,14 +77,14 @@ Result<std::unique_ptr<store::ObjectStore>> open_store(const std::string& store_
   return store::make_object_store(url, {});
 }
 
-base::Status put_file(store::ObjectStore& target, const std::string& directory,
-                      const capture::Manifest& manifest, const ReceivedFiles::File& file) {
+Result<store::PutReceipt> put_file(store::ObjectStore& target, const std::string& directory,
+                                   const capture::Manifest& manifest,
+                                   const ReceivedFiles::File& file) {
   JPROF_TRY_ASSIGN(const store::ObjectKey key,
                    store::ObjectKey::parse(directory + "/" + file.name));
   JPROF_TRY_ASSIGN(const base::Sha256 digest, digest_from_hex(file.sha256));
   const http::FileBody body(file.pending.fd(), 0, file.bytes);
-  JPROF_TRY(target.put(key, {body, digest}, put_options(manifest, content_type(file.format))));
-  return {};
+  return target.put(key, {body, digest}, put_options(manifest, content_type(file.format)));
 }
 
 } // namespace
@@ -94,21 +94,29 @@ base::Status check_store(const std::string& store_url) {
   return {};
 }
 
-Result<std::string> store_capture(const std::string& store_url, const base::Json& manifest_json,
-                                  std::vector<ReceivedFiles::File>& files) {
+Result<StoredCapture> store_capture(const std::string& store_url, const base::Json& manifest_json,
+                                    std::vector<ReceivedFiles::File>& files) {
   JPROF_TRY_ASSIGN(const capture::Manifest manifest, capture::manifest_from_json(manifest_json));
   JPROF_TRY(check_complete(manifest, files));
   JPROF_TRY_ASSIGN(const std::unique_ptr<store::ObjectStore> target, open_store(store_url));
   JPROF_TRY_ASSIGN(const std::string directory, capture::object_directory("", manifest));
+  std::size_t unchecked = 0;
+  const auto count = [&unchecked](const store::PutReceipt& receipt) {
+    unchecked += receipt.outcome == store::PutReceipt::Outcome::kThereUnchecked ? 1U : 0U;
+  };
   for (const capture::BundleFile& entry : manifest.files) {
-    JPROF_TRY(put_file(*target, directory, manifest, *find_file(files, entry.name)));
+    JPROF_TRY_ASSIGN(const store::PutReceipt file,
+                     put_file(*target, directory, manifest, *find_file(files, entry.name)));
+    count(file);
   }
   JPROF_TRY_ASSIGN(const store::ObjectKey key,
                    store::ObjectKey::parse(directory + "/" + capture::kManifestFile));
   JPROF_TRY_ASSIGN(const store::PutReceipt receipt,
                    store::put_text(*target, key, capture::encode_manifest(manifest),
                                    put_options(manifest, "application/json")));
-  return receipt.location.substr(0, receipt.location.rfind('/'));
+  count(receipt);
+  return StoredCapture{receipt.location.substr(0, receipt.location.rfind('/')),
+                       store::unchecked_note(unchecked)};
 }
 
 } // namespace jprof::plugin

@@ -134,6 +134,9 @@ base::Json PodReport::to_json() const {
   }
   if (!stored.empty()) {
     out["stored"] = stored;
+    if (!stored_note.empty()) {
+      out["storedNote"] = stored_note;
+    }
   }
   if (!made.empty()) {
     out["ephemeralContainers"] = made;
@@ -184,10 +187,11 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
   }
   read_result(*result, report);
   if (!capture.store_url.empty()) {
-    Result<std::string> stored =
+    Result<StoredCapture> stored =
         store_capture(capture.store_url, result->manifest, received.files());
     if (stored) {
-      report.stored = std::move(*stored);
+      report.stored = std::move(stored->location);
+      report.stored_note = std::move(stored->note);
     } else {
       base::Error error = std::move(stored).error();
       // Whatever the store said: the capture is here, and not there.

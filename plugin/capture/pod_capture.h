@@ -47,6 +47,7 @@ struct PodReport {
   std::optional<base::Error> error;
   std::vector<WrittenFile> files;
   std::string stored;            // where in the store
+  std::string stored_note;       // what could not be made sure of there; "" for nothing
   std::vector<std::string> made; // ephemeral containers that Kubernetes keeps the record of
   base::Json manifest = base::Json::object();
 

@@ -89,6 +89,9 @@ void print_report(const PodReport& report) {
   }
   if (!report.stored.empty()) {
     std::printf("%s\n", base::printable(report.stored, 4096).c_str());
+    if (!report.stored_note.empty()) {
+      std::fprintf(stderr, "kubectl-jprof: %s\n", report.stored_note.c_str());
+    }
   }
 }
 

@@ -59,6 +59,9 @@ UploadResult deliver_pending(spool::Spool& spool, store::ObjectStore& store) {
       }
       log::info("capture " + entry.id + " is stored as " + delivered->location +
                 (delivered->already_there ? " (it was there already)" : ""));
+      if (!delivered->note.empty()) {
+        log::warning("capture " + entry.id + ": " + delivered->note);
+      }
       continue;
     }
     const base::Error& error = delivered.error();
