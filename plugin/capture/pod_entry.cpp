@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using State = kube::Container::State;
 
-constexpr auto kFirstTry = 40ms; // a container starts in 100 ms at best
-constexpr auto kLongestTry = 400ms;
+constexpr std::chrono::milliseconds kFirstTry = 40ms; // a container starts in 100 ms at best
+constexpr std::chrono::milliseconds kLongestTry = 400ms;
 constexpr auto kLookEvery = 500ms;
 constexpr auto kHelloTime = 30s; // as long as a starved node may take to run an exec
 
@@ -165,11 +165,15 @@ base::Status Entrance::check_start(const kube::EphemeralContainer& container) {
 }
 
 Result<std::unique_ptr<ByteChannel>> Entrance::wait_for(const kube::EphemeralContainer& container) {
-  const auto deadline = Clock::now() + options_.start_time;
-  auto next_look = Clock::now() + kLookEvery;
-  std::chrono::milliseconds delay = kFirstTry;
+  const auto begin = Clock::now();
+  const auto deadline = begin + options_.start_time;
+  auto next_look = begin + kLookEvery;
   const int wake_fd = interrupt_.wake_fd(0);
   for (;;) {
+    // In proportion to what it has taken already: most containers start within a second.
+    const auto delay =
+        std::clamp(std::chrono::ceil<std::chrono::milliseconds>((Clock::now() - begin) / 8),
+                   kFirstTry, kLongestTry);
     pollfd wanted{wake_fd, POLLIN, 0};
     if (::poll(&wanted, 1, static_cast<int>(delay.count())) > 0) {
       return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
@@ -192,7 +196,6 @@ Result<std::unique_ptr<ByteChannel>> Entrance::wait_for(const kube::EphemeralCon
                                                       std::to_string(options_.start_time.count()) +
                                                       " s"));
     }
-    delay = std::min(delay * 5 / 4, std::chrono::milliseconds(kLongestTry));
   }
 }
 
