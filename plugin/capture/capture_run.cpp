@@ -15,9 +15,12 @@ const std::string& id_of(const control::Request& request) {
   return request.kind == control::RequestKind::kRecord ? request.record.id : request.fetch.id;
 }
 
-// What a new connection may mend: the network and a server that restarts, not an answer.
+// What a new connection may mend: the network and a server that restarts, not an answer. An API
+// server that has just started knows neither roles nor tokens for a moment, and refuses who was let
+// in before.
 bool is_passing(const base::Error& error) {
-  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
+         error.code == ErrorCode::kForbidden || error.code == ErrorCode::kUnauthenticated;
 }
 
 } // namespace

@@ -219,6 +219,14 @@ class PluginTest(unittest.TestCase):
         self.assertEqual(len(server.execs), 4)
         self.assertEqual(self.files(), ["x.html"])
 
+    def test_an_api_server_that_starts_again_is_waited_for(self):
+        # For a moment it knows no role, and refuses what it allowed before.
+        refusals = [{"refuse": [403, "Forbidden", 'pods "demo" is forbidden']}, {"refuse": [401, "Unauthorized", "Unauthorized"]}]
+        server = self.serve(faults=[{"cut": 600}, *refusals, {}])
+        self.run_plugin("demo", "--duration", "300ms", "-o", "x.html")
+        self.assertEqual(len(server.execs), 4)
+        self.assertEqual(self.files(), ["x.html"])
+
     def test_fetch_brings_a_kept_capture(self):
         self.serve(50_000)
         name = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
