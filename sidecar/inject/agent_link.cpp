@@ -82,8 +82,9 @@ constexpr std::array<StatusText, 14> kStatusTexts = {{
      "/proc in the JVM's container is not of its own PID namespace",
      "mount the container's own /proc in it"},
     {wire::AgentStatus::kVmExiting, ErrorCode::kTargetGone, "the JVM is exiting", ""},
-    {wire::AgentStatus::kRegionTooSmall, ErrorCode::kInternal, "the recording region is too small",
-     ""},
+    // Ours to see to if it were true; but a JVM says it, and what it says is never a bug of ours.
+    {wire::AgentStatus::kRegionTooSmall, ErrorCode::kAgentFailed,
+     "the recording region is too small", ""},
 }};
 
 base::Status load(const jvm::Target& target, const std::string& path, const ControlSocket& control,
