@@ -13,6 +13,9 @@ namespace jprof::capture {
 
 inline constexpr std::uint64_t kMaxBundleFileBytes = std::uint64_t{16} * 1024 * 1024 * 1024;
 
+// The format of the recording, of which all other files of a capture can be made.
+inline constexpr std::string_view kRecordingFormat = "jprof";
+
 // The name of a capture's file by its format, a file ending without the dot: the page is
 // "flamegraph.html", all else "profile.<format>".
 std::string bundle_file_name(std::string_view format);

@@ -159,13 +159,15 @@ Json encode_attach(const AttachRequest& attach) {
           {"pid", attach.pid},
           {"command", attach.command},
           {"arguments", attach.arguments},
-          {"timeoutNs", attach.timeout.count()}};
+          {"timeoutNs", attach.timeout.count()},
+          {"containerId", attach.container_id}};
 }
 
 base::Result<AttachRequest> parse_attach(const Json& json) {
   AttachRequest attach;
   JPROF_TRY_ASSIGN(attach.requester, short_text(json, "requester", ""));
   JPROF_TRY_ASSIGN(attach.command, short_text(json, "command", ""));
+  JPROF_TRY_ASSIGN(attach.container_id, short_text(json, "containerId", ""));
   JPROF_TRY_ASSIGN(attach.arguments,
                    text_list(json, "arguments", kMostArguments, kLongestArgument));
   JPROF_TRY_ASSIGN(const std::int64_t pid,

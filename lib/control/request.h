@@ -67,6 +67,7 @@ struct AttachRequest {
   std::string command;                 // "threaddump"
   std::vector<std::string> arguments;  // of dumpheap without the path: its file is sent
   std::chrono::nanoseconds timeout{0}; // for the whole; 0: the sidecar's default
+  std::string container_id;            // as in RecordRequest
 };
 
 // kList: captures in the spool. kTargets: JVMs that the sidecar sees. kQuit: the container is not

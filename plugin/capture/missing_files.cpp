@@ -19,9 +19,9 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
+using capture::kRecordingFormat;
 using File = ReceivedFiles::File;
 
-constexpr const char* kRecording = "jprof"; // the format
 // Decoded, it is a multiple of this in memory. A minute of a busy JVM takes a few MiB.
 constexpr std::uint64_t kLargestRecording = std::uint64_t{256} << 20U;
 
@@ -33,15 +33,17 @@ File* find_format(std::vector<File>& files, std::string_view format) {
 
 // "dir/out.html" of format "html" becomes "dir/out.jprof".
 std::string recording_path(const Output& output) {
-  return output.path.substr(0, output.path.size() - output.format.size()) + kRecording;
+  return output.path.substr(0, output.path.size() - output.format.size()) +
+         std::string(kRecordingFormat);
 }
 
 Result<File> fetch_recording(const std::string& path,
                              const std::function<base::Status(ReceivedFiles&)>& fetch) {
-  ReceivedFiles received(
-      [&path](const std::string& format) { return format == kRecording ? path : std::string(); });
+  ReceivedFiles received([&path](const std::string& format) {
+    return format == kRecordingFormat ? path : std::string();
+  });
   JPROF_TRY(fetch(received));
-  File* file = find_format(received.files(), kRecording);
+  File* file = find_format(received.files(), kRecordingFormat);
   if (file == nullptr) {
     return base::make_failure(ErrorCode::kProtocol, "the sidecar did not send the recording");
   }
@@ -70,7 +72,8 @@ Result<File> render(const profile::Profile& profile, const Output& output) {
 
 // Of one recording, all that is missing. What could be made stays if another cannot.
 base::Status render_all(const std::vector<const Output*>& missing, std::vector<File>& files) {
-  JPROF_TRY_ASSIGN(const profile::Profile profile, read_recording(*find_format(files, kRecording)));
+  JPROF_TRY_ASSIGN(const profile::Profile profile,
+                   read_recording(*find_format(files, kRecordingFormat)));
   base::Status failed;
   for (const Output* output : missing) {
     Result<File> file = render(profile, *output);
@@ -104,13 +107,13 @@ base::Status make_outputs(const std::vector<const Output*>& missing, std::vector
   std::vector<const Output*> derived;
   std::string path = recording_path(*missing.front());
   for (const Output* output : missing) {
-    if (output->format == kRecording) {
+    if (output->format == kRecordingFormat) {
       path = output->path;
     } else {
       derived.push_back(output);
     }
   }
-  const bool fetched = find_format(files, kRecording) == nullptr;
+  const bool fetched = find_format(files, kRecordingFormat) == nullptr;
   if (fetched) {
     JPROF_TRY_ASSIGN(File recording, fetch_recording(path, fetch));
     files.push_back(std::move(recording));
@@ -122,7 +125,8 @@ base::Status make_outputs(const std::vector<const Output*>& missing, std::vector
   base::Error error = std::move(made).error();
   std::string cure = "'jprof convert' makes other files of the recording";
   if (fetched && derived.size() == missing.size()) {
-    JPROF_TRY_ASSIGN(path, find_format(files, kRecording)->pending.commit(base::Replace::kRefuse));
+    JPROF_TRY_ASSIGN(path,
+                     find_format(files, kRecordingFormat)->pending.commit(base::Replace::kRefuse));
     cure = "the recording is kept as " + base::printable(path, 4096) +
            ": 'jprof convert' makes other files of it";
   }

@@ -75,7 +75,7 @@ void read_result(const control::ResultMessage& result, PodReport& report) {
 bool names_recording(const base::Json& manifest) {
   const base::Json& files = base::json_array(manifest, "files");
   return std::any_of(files.begin(), files.end(), [](const base::Json& file) {
-    return base::json_string(file, "name") == capture::bundle_file_name("jprof");
+    return base::json_string(file, "name") == capture::bundle_file_name(capture::kRecordingFormat);
   });
 }
 
@@ -86,7 +86,7 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
     control::Request request;
     request.kind = control::RequestKind::kFetch;
     request.fetch.id = report.id;
-    request.fetch.names = {capture::bundle_file_name("jprof")};
+    request.fetch.names = {capture::bundle_file_name(capture::kRecordingFormat)};
     request.fetch.offsets = {0};
     JPROF_TRY(run.run(request, recording));
     return {};

@@ -32,6 +32,7 @@ struct AttachOptions {
   std::vector<std::string> arguments; // the command's
   std::string timeout = "30s";
   std::uint32_t pid = 0;
+  std::string container;
 };
 
 // The answer's one file, as it comes.
@@ -153,6 +154,10 @@ Result<int> attach(const AttachOptions& options, bool json) {
       const Targets found,
       find_targets(*client, {.target = options.target, .selector = {}, .max_pods = 1, .seed = {}}));
   const kube::Pod& pod = found.pods.front();
+  if (!options.container.empty()) {
+    JPROF_TRY_ASSIGN(const kube::Container* target, kube::find_target(pod, options.container));
+    request.attach.container_id = kube::runtime_id(*target);
+  }
   JPROF_TRY_ASSIGN(const kube::Container* sidecar, kube::find_sidecar(pod));
   JPROF_TRY_ASSIGN(const std::unique_ptr<Interrupt> interrupt, Interrupt::create());
   interrupt->install();
@@ -188,6 +193,8 @@ void add_attach(cli::Program& program) {
       .required();
   command.option("--pid", options->pid, "The JVM, as the sidecar sees it; default: the only one")
       .positive();
+  command.option("-c,--container", options->container,
+                 "Container of the JVM; default: the only JVM in the pod");
   command.option("--timeout", options->timeout, "For the JVM's answer, with its unit (30s)");
   add_cluster_options(command, options->access);
 }

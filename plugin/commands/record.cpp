@@ -4,6 +4,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/timestamp.h"
 #include "lib/base/ulid.h"
+#include "lib/capture/bundle.h"
 #include "lib/capture/capture_id.h"
 #include "plugin/capture/delivery.h"
 #include "plugin/capture/output_plan.h"
@@ -37,6 +38,7 @@ struct RecordOptions {
   std::string duration = "60s";
   std::string interval;
   std::string event = "cpu";
+  std::string walker;
   std::vector<std::string> outputs;
   std::string store;
   std::string cluster_name;
@@ -84,6 +86,7 @@ Result<control::RecordRequest> make_request(const RecordOptions& options) {
     return base::make_failure(ErrorCode::kUsage, "--duration and --interval must be above zero");
   }
   out.event = options.event;
+  out.walker = options.walker;
   out.pid = options.pid;
   out.cause = options.cause;
   out.join = options.join;
@@ -134,9 +137,9 @@ std::vector<Output> outputs_of(const std::vector<Output>& plan, const RecordOpti
                        [format](const Output& output) { return output.format == format; });
   };
   if (!options.store.empty()) {
-    for (const char* format : {"html", "jprof"}) {
+    for (const std::string_view format : {std::string_view("html"), capture::kRecordingFormat}) {
       if (!has(format)) {
-        out.push_back({format, "", Output::Keep::kUnlessStored});
+        out.push_back({std::string(format), "", Output::Keep::kUnlessStored});
       }
     }
   }
@@ -230,6 +233,11 @@ void add_record_options(cli::Command command, RecordOptions& options) {
       .between(1, 64);
   command.option("--event", options.event, "cpu (default)");
   command.option("--interval", options.interval, "Between samples; default 10ms of CPU time");
+  command
+      .option("--walker", options.walker,
+              "What walks the stacks: vmstructs (default, jprof's own), or, to see how they "
+              "differ, asgct, jvmti, jmx")
+      .one_of({"vmstructs", "asgct", "jvmti", "jmx"});
   command
       .option("-o,--output", options.outputs,
               "File whose ending gives the format; repeatable. Default: a page in the working "

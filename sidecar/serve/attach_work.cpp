@@ -124,7 +124,7 @@ base::Result<Answer> ask(const ServeContext& context, const control::AttachReque
       request.timeout.count() == 0 ? std::chrono::nanoseconds(kDefaultTimeout) : request.timeout;
   const auto deadline = Deadline::after(timeout);
   const auto pid = request.pid == 0 ? std::nullopt : std::optional(static_cast<pid_t>(request.pid));
-  JPROF_TRY_ASSIGN(const jvm::Target target, jvm::find_one_jvm(pid));
+  JPROF_TRY_ASSIGN(const jvm::Target target, jvm::find_one_jvm(pid, request.container_id));
   log::info("'" + request.command + "' for " + target.name() + ", asked for by '" +
             request.requester + "'");
   return request.command == "dumpheap" ? take_dump(context, target, request, deadline)

@@ -46,7 +46,7 @@ TEST(Request, RecordComesBackAsSent) {
 TEST(Request, AttachComesBackAsSent) {
   Request sent;
   sent.kind = RequestKind::kAttach;
-  sent.attach = {"ann", 7, "jcmd", {"VM.flags", std::string(5000, 'x')}, 30s};
+  sent.attach = {"ann", 7, "jcmd", {"VM.flags", std::string(5000, 'x')}, 30s, "c0ffee"};
 
   const auto got = parse_request(encode_request(sent));
 
@@ -54,6 +54,7 @@ TEST(Request, AttachComesBackAsSent) {
   EXPECT_EQ(got->kind, RequestKind::kAttach);
   EXPECT_EQ(encode_request(*got), encode_request(sent));
   EXPECT_EQ(got->attach.arguments[1].size(), 5000U);
+  EXPECT_EQ(got->attach.container_id, "c0ffee");
   EXPECT_FALSE(parse_request(R"({"type":"attach","arguments":[1]})"));
   EXPECT_FALSE(parse_request(R"({"type":"attach","timeoutNs":-1})"));
 }
