@@ -118,13 +118,19 @@ ScriptedAgent::~ScriptedAgent() {
   thread_.join();
 }
 
-void ScriptedAgent::run(const Script& script, const RegionShape& shape) {
+bool ScriptedAgent::play(int socket, const Script& script, const RegionShape& shape) {
   wire::StartMessage start{};
-  base::UniqueFd region = receive_start(agent_.get(), start);
-  if (region) {
-    Session session(agent_.get(), start, std::move(region), shape);
-    script(session);
+  base::UniqueFd region = receive_start(socket, start);
+  if (!region) {
+    return false;
   }
+  Session session(socket, start, std::move(region), shape);
+  script(session);
+  return true;
+}
+
+void ScriptedAgent::run(const Script& script, const RegionShape& shape) {
+  play(agent_.get(), script, shape);
   agent_.reset(); // hangs up, like a JVM that ends
 }
 

@@ -50,6 +50,8 @@ class ScriptedAgent {
   using Script = std::function<void(Session&)>;
 
   explicit ScriptedAgent(Script script, const RegionShape& shape = {});
+  // The same on a socket that somebody else connected, without a thread. False if no start came.
+  static bool play(int socket, const Script& script, const RegionShape& shape);
   ~ScriptedAgent();
   ScriptedAgent(const ScriptedAgent&) = delete;
   ScriptedAgent& operator=(const ScriptedAgent&) = delete;
