@@ -43,8 +43,11 @@ stage_s3() {
 }
 
 stage_up() { # JVM...: the images to have
+  stage_up_with "${@/#/shop-jdk-}"
+}
+stage_up_with() { # IMAGE...
   local images=()
-  mapfile -t images < <("$repo/tests/e2e/images" jprof "${@/#/shop-jdk-}")
+  mapfile -t images < <("$repo/tests/e2e/images" jprof "$@")
   ((${#images[@]} == $# + 1)) || return 1
   "$cluster" up
   "$cluster" load-image "${images[@]}"
