@@ -46,6 +46,8 @@ recorder_dies() {
   id=$(jprof list calm -n shop | awk '$2 == "sealed" {print $1}' | tail -1)
   [[ -z $id ]] || jprof fetch calm "$id" -n shop -o "recorder-$1.jprof"
 }
+# What its caller has not confirmed stays; with a capture's worth of quota there is no room for a second.
+spool_fills() { begin_capture calm --duration 2s -o left-behind.html && kill_plugin && left_behind=$(sealed_capture calm); }
 sidecar_is_back() { k wait --for=jsonpath='{.status.initContainerStatuses[0].ready}'=true pod/calm --timeout=300s; }
 sidecar_dies_often() {
   local time restarts
@@ -60,13 +62,18 @@ sidecar_dies_often() {
   done
 }
 
-check "a pod of a Service runs" deploy calm --set cpu=200m
+k create configmap calm --from-literal=config.yaml='{apiVersion: jprof.dev/v1alpha1, kind: SidecarConfig, limits: {captureBytes: 16Mi}}' >/dev/null
+check "a pod of a Service runs" deploy calm --set cpu=200m,jprof-sidecar.configMap=calm,jprof-sidecar.spool.quotaMi=16
 k expose pod calm --port=80 >/dev/null
 check "it has its place there" in_service
-before=$(slice_version)
+before=$(slice_version) left_behind=
 for time in one two three; do
   check "the recorder is killed, $time: 6, the page is kept" recorder_dies "$time"
 done
+check "a capture stays in the spool" spool_fills
+check_exit "the spool is full: 9, and the cure" 9 'spool' jprof calm -n shop --duration 1s
+check "what filled it is fetched" jprof fetch calm "$left_behind" -n shop -o "$work/laptop/left.html"
+check "and there is room" jprof calm -n shop --duration 1s -o room.html
 check_exit "an ephemeral container without an image: 8" 8 'localhost/nosuch:1' \
   inside env "PATH=$programs:$(stage_state)/bin:$PATH" kubectl jprof calm -n shop --ephemeral=always --image localhost/nosuch:1 \
   --image-pull-policy Never --duration 1s

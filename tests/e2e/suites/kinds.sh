@@ -47,14 +47,7 @@ kind_of_pod static '' '' >"$static/static.yaml"
 
 # The container runs, and the JVM in it.
 jvm_of() { # NAME
-  local id pid end=$((SECONDS + 180))
-  kk wait --for=jsonpath='{.status.containerStatuses[0].state.running}' "pod/$1" --timeout=180s || return
-  id=$(kk get pod "$1" -o jsonpath='{.status.containerStatuses[0].containerID}')
-  pid=$(inside ctr tasks ls | awk -v id="${id#containerd://}" '$1 == id {print $2}')
-  until inside grep -q libjvm.so "/proc/$pid/maps"; do
-    ((SECONDS < end)) || return
-    sleep 0.2
-  done
+  kk wait --for=jsonpath='{.status.containerStatuses[0].state.running}' "pod/$1" --timeout=180s && await_jvm "$1" shop shop-kinds
 }
 
 check "host network" jvm_of host

@@ -8,29 +8,33 @@ k() { inside kubectl -n shop "$@"; }
 
 # Puts the sample application into the namespace shop and waits until it is ready.
 deploy() { # RELEASE HELM-ARGS...
-  local release=$1 pod end=$((SECONDS + 180)); shift
+  local release=$1 pod; shift
   inside "$helm" upgrade --install -n shop "$release" "$shop_chart" "$@" >/dev/null
   k wait --for=condition=Ready pod -l "app=$release" --timeout=180s >/dev/null || return
   pod=$(k get pod -l "app=$release" -o jsonpath='{.items[0].metadata.name}')
-  until jvm_runs_in "$pod"; do
-    ((SECONDS < end)) || return
-    sleep 0.2
-  done
+  await_jvm "$pod"
 }
 undeploy() { # RELEASE
   inside "$helm" uninstall -n shop "$1" --wait >/dev/null
 }
 
 # The first process of a container, as the node numbers it.
-pid_in() { # POD CONTAINER
+pid_in() { # POD CONTAINER [NAMESPACE]
   local id
-  id=$(k get pod "$1" -o jsonpath="{.status.initContainerStatuses[?(@.name==\"$2\")].containerID}{.status.containerStatuses[?(@.name==\"$2\")].containerID}")
+  id=$(inside kubectl -n "${3:-shop}" get pod "$1" -o jsonpath="{.status.initContainerStatuses[?(@.name==\"$2\")].containerID}{.status.containerStatuses[?(@.name==\"$2\")].containerID}")
   inside ctr tasks ls | awk -v id="${id#containerd://}" '$1 == id {print $2}'
 }
 pid_of() { pid_in demo "$1"; } # CONTAINER of the pod demo
 # A container is ready as soon as its program is started: the JVM in it comes a little later.
-jvm_runs_in() { # POD [CONTAINER]
-  inside grep -q libjvm.so "/proc/$(pid_in "$1" "${2:-shop}")/maps"
+jvm_runs_in() { # POD [CONTAINER [NAMESPACE]]
+  inside grep -q libjvm.so "/proc/$(pid_in "$1" "${2:-shop}" "${3:-shop}")/maps"
+}
+await_jvm() { # the same, within three minutes
+  local end=$((SECONDS + 180))
+  until jvm_runs_in "$@"; do
+    ((SECONDS < end)) || return
+    sleep 0.2
+  done
 }
 sidecar_status() { # FIELD of /proc/PID/status
   inside awk -v field="$1:" '$1 == field {print $2}' "/proc/$(pid_of jprof)/status"

@@ -33,12 +33,8 @@ PY
 }
 
 both_run() {
-  local end=$((SECONDS + 180))
-  deploy two --set cpu=200m,second=localhost/shop-jdk-25:1 || return
-  until jvm_runs_in two second; do
-    ((SECONDS < end)) || return
-    sleep 0.2
-  done
+  k create configmap two --from-literal=config.yaml='{apiVersion: jprof.dev/v1alpha1, kind: SidecarConfig, allow: [record, properties]}' &&
+    deploy two --set cpu=200m,second=localhost/shop-jdk-25:1,jprof-sidecar.configMap=two && await_jvm two second
 }
 
 check "a pod with two JVMs runs" both_run
@@ -50,6 +46,10 @@ check "the container chooses" captures_container shop 17
 check "and so does the other" captures_container second 25
 check_exit "a pid of another container: 3" 3 'does not run in the container' \
   jprof two -n shop -c shop --pid "$(pid_of_java 25)" --duration 1s
+check_output "a command reaches the JVM of the container that is named" '^java.specification.version=17' \
+  jprof attach two -n shop -c shop properties
+check_output "and of the other" '^java.specification.version=25' jprof attach two -n shop -c second properties
+check "another walker's stacks come, too" jprof two -n shop -c shop --walker asgct --duration 1s -o two-asgct.html
 check "the one, with true shares" captures_java 17
 check "the other" captures_java 25
 check_output "neither container was restarted" '^0 0$' \
