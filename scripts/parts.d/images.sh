@@ -12,15 +12,16 @@ for name in jdk-8 jdk-17 jdk-25 jdk-17-musl; do
   about["image-$name"]="root file system of the image with $name"
 done
 
-pin[image-base]="debian bookworm with $("$here/install" --list | grep '^build:'), recipe 1"
-about[image-base]="a Debian 12 with the packages of scripts/install build, to run the Dockerfile in; 1 GB"
+pin[image-base]="debian bookworm with $("$here/install" --list | grep -E '^(build|cross):'), recipe 2"
+about[image-base]="a Debian 12 with the packages of scripts/install build cross, to run the Dockerfile in; 1 GB"
 
 make_image_base() {
-  local packages
+  local packages archives
   need mmdebstrap image
-  packages=$("$here/install" --list | sed -n 's/^build: *//p' | tr -s ' ' ',')
+  packages=$("$here/install" --list | sed -En 's/^(build|cross): *//p' | tr -s ' \n' ',')
+  mapfile -t archives < <(debian_archives bookworm | sed 's/^/deb /')
   mmdebstrap --variant=minbase --include="${packages%,}" --aptopt='Acquire::Check-Valid-Until "false"' \
-    bookworm layer.tar "deb $(debian_archive) bookworm main"
+    bookworm layer.tar "${archives[@]}"
 }
 
 make_image_pause() {
