@@ -3,21 +3,25 @@
 #
 # The image: one static program under two names, the agent and the certificate bundle, nothing else.
 #
-#   docker build -t jprof .                      from a registry's Debian 12
-#   buildah bud --build-arg BASE=localhost/debian12:1 .   from a base of your own (tests/e2e/image-build does it offline)
+#   docker build -t jprof .                      from a registry's Debian 12, for this machine
+#   docker buildx build --platform linux/amd64,linux/arm64 .   both from an amd64 machine: arm64 is cross-compiled, not emulated
+#   buildah bud --build-arg BASE=localhost/debian12:1 .   from a base of your own (tests/image/run does it offline)
 
 ARG BASE=debian:bookworm-slim
 
-FROM ${BASE} AS build
+FROM --platform=$BUILDPLATFORM ${BASE} AS build
+# For which machines, as a builder says it; empty: for such as this.
+ARG TARGETARCH
+ENV LANG=C.UTF-8
 WORKDIR /src
-# First what changes rarely, so that it is cached: packages, then the static libraries.
-COPY scripts/install scripts/
-RUN scripts/install build
-COPY scripts/parts scripts/
+# First what changes rarely, so that it is cached: packages and the static libraries.
+COPY scripts/install scripts/parts scripts/
 COPY scripts/parts.d scripts/parts.d
 COPY tests/e2e/kubeall tests/e2e/kubeall
 COPY tests/e2e/images.d tests/e2e/images.d
-RUN scripts/parts static-libs
+COPY cmake/CrossArm64.cmake cmake/
+RUN other=$(dpkg --print-architecture | grep -vx "${TARGETARCH:-.*}" | sed "s/.*/$TARGETARCH/"); \
+    scripts/install build ${other:+cross} && scripts/parts "static-libs${other:+-$other}"
 COPY CMakeLists.txt CMakePresets.json ./
 COPY cmake cmake
 COPY lib lib
@@ -26,14 +30,14 @@ COPY sidecar sidecar
 COPY plugin plugin
 COPY image image
 COPY scripts/build scripts/
-RUN scripts/build --static
+RUN scripts/build --static ${TARGETARCH}
 # An ephemeral container has no volume and any uid: both folders are for its captures. A sidecar mounts volumes there.
 # Nobody but root can read the program, so the kernel treats them as not dumpable from their first instruction: the JVM
 # next door, of the same user, sees neither their memory nor their files. The agent is what the JVM itself must read.
 # The user has an entry, so that a runtime that is given the uid alone takes its group too, as it does for most JVM images.
 RUN mkdir -p /image/etc/ssl/certs && \
-    install -m 0711 build/image/jprof /image/ && ln -s jprof /image/kubectl-jprof && \
-    install -m 0444 build/image/libjprof.so /image/ && \
+    install -m 0711 build/image*/jprof /image/ && ln -s jprof /image/kubectl-jprof && \
+    install -m 0444 build/image*/libjprof.so /image/ && \
     install -m 0444 /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ && \
     echo 'nonroot:x:65532:65532::/:/' >/image/etc/passwd && chmod 0444 /image/etc/passwd && \
     mkdir -p /image/tmp /image/var/lib/jprof && chmod 1777 /image/tmp /image/var/lib/jprof && \

@@ -5,6 +5,9 @@ if(NOT EXISTS "${JPROF_STATIC_LIBS}/lib/libcurl.a")
   message(FATAL_ERROR "JPROF_STATIC needs -DJPROF_STATIC_LIBS=$(scripts/parts static-libs)")
 endif()
 list(PREPEND CMAKE_PREFIX_PATH "${JPROF_STATIC_LIBS}")
+if(CMAKE_CROSSCOMPILING) # there all static libraries are in it, that of C included
+  set(OPENSSL_ROOT_DIR "${JPROF_STATIC_LIBS}")
+endif()
 
 function(jprof_static_curl)
   add_library(jprof_curl INTERFACE)

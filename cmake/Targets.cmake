@@ -20,8 +20,15 @@ function(jprof_program name)
     target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/static_frames.c")
     target_link_options(${name} PRIVATE -Wl,--eh-frame-hdr -Wl,--wrap=__register_frame_info
                                         -Wl,--wrap=__deregister_frame_info)
-  else()
+    if(CMAKE_CROSSCOMPILING) # the C library before the compiler's own
+      target_link_options(${name} PRIVATE "-B${JPROF_STATIC_LIBS}/lib")
+    endif()
+  elseif(NOT APPLE)
     target_link_options(${name} PRIVATE -pie)
   endif()
-  target_link_options(${name} PRIVATE -Wl,-z,relro,-z,now -Wl,--gc-sections)
+  if(APPLE) # always position-independent and bound for good
+    target_link_options(${name} PRIVATE -Wl,-dead_strip)
+  else()
+    target_link_options(${name} PRIVATE -Wl,-z,relro,-z,now -Wl,--gc-sections)
+  endif()
 endfunction()
