@@ -12,6 +12,7 @@ import { readOther } from './intake.js';
 import { bindKeys } from './keys.js';
 import { startOf } from './layout.js';
 import { outermostPlaces } from './merged.js';
+import { sumMethods } from './methods.js';
 import { KIND_THREAD, clip, hashText, visible } from './names.js';
 import { formatCount, formatShare, formatWeight, plural } from './numbers.js';
 import { Outline } from './outline.js';
@@ -52,7 +53,11 @@ export class App extends Commands {
     this.recompute();
     this.adoptLink();
     this.render();
-    later(() => this.result.tree.placesOf(0));
+    // What selecting needs, once the page is drawn.
+    setTimeout(later, 200, () => {
+      this.methods(this.shown);
+      later(() => this.result.tree.placesOf(0));
+    });
     bindKeys(this);
     listen(window, 'popstate', () => this.adoptFragment());
     listen(window, 'beforeprint', () => this.preparePrint());
@@ -123,7 +128,6 @@ export class App extends Commands {
   recompute() {
     this.result = this.pipeline.run(this.state);
     this.partial = Boolean(this.state.range || this.state.threads || this.state.states || this.state.chips.length);
-    this.totalsCache = new Map();
     const names = this.pipeline.names;
     this.colours.names = names;
     if (!this.nameHashes || this.nameHashes.length !== names.length) this.nameHashes = Uint32Array.from(names, hashText);
@@ -342,28 +346,9 @@ export class App extends Commands {
     if (this.chosen.name >= 0) this.outline.say(this.details.name.textContent + ', ' + this.details.facts.textContent);
   }
 
-  // Weights of a method in all places, recursion counted once.
-  methodTotals(name) {
-    let totals = this.totalsCache.get(name);
-    if (!totals) {
-      const { tree } = this.result;
-      const { shown } = this;
-      totals = { total: 0, self: 0, samples: 0, places: 0, kind: 0 };
-      // Places inside of this end are part of one that was counted.
-      let counted = 0;
-      for (const i of tree.placesOf(name)) {
-        if (shown.total[i] === 0) continue;
-        if (!totals.places) totals.kind = tree.kind[i];
-        totals.places++;
-        totals.self += shown.self[i];
-        if (i < counted) continue;
-        counted = tree.end[i];
-        totals.total += shown.total[i];
-        totals.samples += shown.samplesOf(i);
-      }
-      this.totalsCache.set(name, totals);
-    }
-    return totals;
+  // Sums per method of what is shown or of its base, made once.
+  methods(measure) {
+    return (measure.methods ??= sumMethods(this.result.tree, measure, this.pipeline.names.length));
   }
 
   viewShare(node) {

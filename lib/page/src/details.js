@@ -64,8 +64,8 @@ export class Details {
     const { tree } = app.result;
     const facts = [];
     const add = (label, value, extra) => facts.push(h('span.fact', h('b', label), ' ', value, extra ? h('small', ' ' + extra) : null));
-    const totals = app.methodTotals(name);
-    const kind = node > 0 ? tree.kind[node] : totals.kind;
+    const sums = app.methods(app.shown);
+    const kind = node > 0 ? tree.kind[node] : sums.kind[name];
     if (kind) facts.push(h('span.fact kind', h('i.swatch k' + kind), KINDS[kind]));
     const behind = app.pipeline.namesBehind(name, app.state);
     if (behind > 1) facts.push(h('span.fact', plural(behind, 'name')));
@@ -74,7 +74,7 @@ export class Details {
       add('self', this.amount(app.shown.self[node], app.shown.selfSamplesOf(node)));
       if (app.result.comparing) facts.push(...this.comparison(node));
     }
-    add('in all places', this.amount(totals.total, totals.samples), `self ${formatShare(totals.self, app.shown.total[0])}, ${plural(totals.places, 'place')}`);
+    add('in all places', this.amount(sums.total[name], sums.samplesOf(name)), `self ${formatShare(sums.self[name], app.shown.total[0])}, ${plural(sums.places[name], 'place')}`);
     return facts;
   }
 

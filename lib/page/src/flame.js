@@ -7,6 +7,7 @@ import { h, listen, oncePerFrame, reducedMotion } from './dom.js';
 import { bindGestures } from './gestures.js';
 import { Labels } from './labels.js';
 import { layoutBoxes, startOf } from './layout.js';
+import { PixelRows } from './pixels.js';
 
 const ZOOM_MS = 140;
 
@@ -19,6 +20,7 @@ export class FlameView {
     this.element = h('div.flame', { 'data-view': label }, this.surface, this.spacer);
     this.pen = this.surface.getContext('2d', { alpha: false });
     this.labels = new Labels(this.pen);
+    this.pixels = new PixelRows();
     this.from = 0;
     this.to = 1;
     this.width = 0;
@@ -125,14 +127,7 @@ export class FlameView {
   }
 
   relayout() {
-    this.layout = layoutBoxes(this.model.tree, {
-      total: this.model.total,
-      from: this.from,
-      to: this.to,
-      width: this.width,
-      order: this.model.order,
-      rootRow: this.rootRow,
-    });
+    this.layout = layoutBoxes(this.model, this);
     this.content = Math.max(this.layout.rows.length * this.rowHeight, this.flame ? this.height : 0);
     // No higher than what it shows, so that another graph gets the room.
     if (this.fits && this.isWhole()) this.element.style.maxHeight = this.layout.rows.length * this.rowHeight + 'px';
@@ -183,9 +178,9 @@ export class FlameView {
     this.labels.apply();
     const before = this.outlined;
     this.outlined = this.findOutlines();
-    const rows = same ? new Set([...before, ...this.outlined].map((line) => line.row)) : this.rowsInView();
+    const rows = same ? [...new Set([...before, ...this.outlined].map((line) => line.row))] : this.rowsInView();
     if (!same) this.clear(0, this.height);
-    for (const row of rows) this.drawRow(row, this.top(row));
+    this.drawRows(rows);
     this.drawTicks();
     this.drawOutlines();
     if (this.layout.unfinished) this.redraw();
@@ -203,35 +198,51 @@ export class FlameView {
     this.pen.fillRect(0, y, this.width, tall);
   }
 
-  drawRow(index, y) {
-    const { pen, model, width } = this;
-    const row = this.layout.rows[index];
+  drawRows(rows) {
+    const { pen, pixels, model, ratio, surface } = this;
     const tall = this.rowHeight - 1;
-    const text = textColour(model.dark);
-    this.clear(y, this.rowHeight);
-    for (let k = 0; k < row.node.length; k++) {
-      const left = row.left[k];
-      const right = row.right[k];
-      const node = row.node[k];
-      if (row.run[k]) {
-        pen.fillStyle = greyColour(model.dark);
-        pen.fillRect(left, y, Math.max(1, right - left), tall);
-        continue;
+    if (!rows.length) return;
+    pixels.begin(surface.width, rows.length, model.background);
+    rows.forEach((row, i) => this.fillRow(this.layout.rows[row], i));
+    pixels.end();
+    pen.imageSmoothingEnabled = false;
+    rows.forEach((row, i) => {
+      const y = this.top(row);
+      this.clear(y, this.rowHeight);
+      pen.drawImage(pixels.surface, 0, i, surface.width, 1, 0, y, surface.width / ratio, tall);
+      this.labelRow(this.layout.rows[row], y, tall);
+    });
+  }
+
+  fillRow({ node, left, right, run }, row) {
+    const { pixels, model, ratio, width } = this;
+    const grey = greyColour(model.dark);
+    for (let k = 0; k < node.length; k++) {
+      const from = left[k];
+      const wide = right[k] - from;
+      if (run[k]) pixels.fill(row, from * ratio, (from + Math.max(1, wide)) * ratio, grey, 1);
+      else {
+        const colour = model.marked(node[k]) ? markColour(model.dark) : model.fill(node[k]);
+        const dimmed = from < 0 && right[k] > width;
+        pixels.fill(row, from * ratio, (from + wide - (wide > 3 ? 1 : 0)) * ratio, colour, dimmed ? 0.55 : 1);
       }
-      const wide = Math.max(0.5, right - left - (right - left > 3 ? 1 : 0));
-      const dimmed = left < 0 && right > width;
-      if (dimmed) pen.globalAlpha = 0.55;
-      pen.fillStyle = model.marked(node) ? markColour(model.dark) : model.fill(node);
-      pen.fillRect(left, y, wide, tall);
-      pen.globalAlpha = 1;
-      if (wide > 4 && model.hatched(node)) this.hatch(left, y, wide, tall);
+    }
+  }
+
+  labelRow({ node, left, right, run }, y, tall) {
+    const { pen, model, width } = this;
+    const text = textColour(model.dark);
+    for (let k = 0; k < node.length; k++) {
+      const wide = right[k] - left[k] - 1;
+      if (wide <= 4 || run[k]) continue;
+      if (model.hatched(node[k])) this.hatch(left[k], y, wide, tall);
       if (wide < 24) continue;
-      const visibleLeft = Math.max(0, left);
-      const room = Math.min(width, right) - visibleLeft - 8;
-      const label = room > 12 ? this.labels.fit(model.name(node), room) : '';
+      const from = Math.max(0, left[k]);
+      const room = Math.min(width, right[k]) - from - 8;
+      const label = room > 12 ? this.labels.fit(model.name(node[k]), room) : '';
       if (label) {
         pen.fillStyle = text;
-        pen.fillText(label, visibleLeft + 4, y + tall / 2 + 0.5);
+        pen.fillText(label, from + 4, y + tall / 2 + 0.5);
       }
     }
   }

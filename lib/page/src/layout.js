@@ -41,30 +41,24 @@ export class Layout {
   }
 
   // Rows below 0 are not shown: a sandwich leaves out the root, and the method above its callers.
-  addBox(depth, node, left, right) {
+  addBox(depth, node, left, right, run = null) {
     if (depth < 0) return;
     const row = this.row(depth);
     row.node.push(node);
     row.left.push(left);
     row.right.push(right);
-    row.run.push(null);
+    row.run.push(run);
   }
 
   addToRun(depth, node, left, right, frames, value) {
-    if (depth < 0) return;
-    const row = this.row(depth);
-    const last = row.node.length - 1;
+    const row = depth >= 0 && this.row(depth);
+    const last = row ? row.node.length - 1 : -1;
     const run = last >= 0 && left - row.right[last] < 1 ? row.run[last] : null;
     if (run) {
       run.frames += frames;
       run.value += value;
       row.right[last] = Math.max(row.right[last], right);
-      return;
-    }
-    row.node.push(node);
-    row.left.push(left);
-    row.right.push(right);
-    row.run.push({ frames, value });
+    } else this.addBox(depth, node, left, right, { frames, value });
   }
 }
 
@@ -76,51 +70,52 @@ function childrenOf(tree, node, total, order) {
   return children;
 }
 
-// options: { total, from, to (the window in units of weight), width (pixels), order, rootRow (0, or below to leave rows out), minimum (pixels), patience (ms) }
-export function layoutBoxes(tree, options) {
-  const { total, from, to, width, order, rootRow, minimum = MIN_PIXELS, patience = GROW_MS } = options;
+// model: { tree, total, order, self: where given, children stand by falling weight, and this is what is not theirs };
+// part: { from, to (the window in units of weight), width (pixels), rootRow (0, or below to leave rows out), minimum (pixels), patience (ms) }
+export function layoutBoxes(model, part) {
+  const { tree, total, order, self } = model;
+  const { from, to, width, rootRow, minimum = MIN_PIXELS, patience = GROW_MS } = part;
   const layout = new Layout();
   const scale = width / (to - from || 1);
   const until = performance.now() + patience;
+  // Boxes reach little beyond the window.
+  const begin = (at) => Math.max(-2, (at - from) * scale);
+  const end = (at) => Math.min(width + 2, (at - from) * scale);
   let opened = 0;
-  const nodes = [0];
-  const starts = [0];
-  const depths = [rootRow];
-  if (rootRow === 0) layout.addBox(0, 0, Math.max(-2, -from * scale), Math.min(width + 2, (total[0] - from) * scale));
-  while (nodes.length) {
-    const node = nodes.pop();
-    let at = starts.pop();
-    const depth = depths.pop() + 1;
-    if (!tree.isOpen(node) && ++opened > 8 && performance.now() > until) {
-      layout.unfinished = true;
-      continue;
-    }
+  if (rootRow === 0) layout.addBox(0, 0, begin(0), end(total[0]));
+  // Row by row, from left to right: the boxes wide enough to have others below, and where they begin.
+  let above = [0];
+  let starts = [0];
+  for (let depth = rootRow + 1; above.length; depth++) {
     const wide = [];
-    const place = (child) => {
-      const left = (at - from) * scale;
-      const start = at;
-      at += total[child];
-      const right = (at - from) * scale;
-      if (right <= 0) return true;
-      if (left >= width) return false;
-      if (right - left < minimum) {
-        layout.addToRun(depth, child, left, right, tree.frames(child), total[child]);
-        return true;
+    const begins = [];
+    for (let k = 0; k < above.length; k++) {
+      const node = above[k];
+      let at = starts[k];
+      if (!tree.isOpen(node) && ++opened > 8 && performance.now() > until) {
+        layout.unfinished = true;
+        continue;
       }
-      layout.addBox(depth, child, Math.max(-2, left), Math.min(width + 2, right));
-      wide.push(child, start);
-      return true;
-    };
-    if (order) {
-      for (const child of childrenOf(tree, node, total, order)) if (!place(child)) break;
-    } else {
-      for (let c = tree.first(node); c >= 0; c = tree.next(c)) if (total[c] > 0 && !place(c)) break;
+      const children = order && childrenOf(tree, node, total, order);
+      let n = 0;
+      for (let c = children ? children[0] ?? -1 : tree.first(node); c >= 0; c = children ? children[++n] ?? -1 : tree.next(c)) {
+        const weight = total[c];
+        if (at >= to) break;
+        if (weight * scale < minimum) {
+          // Where one is too narrow, so are all that follow: they need no visit.
+          const rest = self ? starts[k] + total[node] - self[node] - at : weight;
+          if (rest > 0 && at + rest > from) layout.addToRun(depth, c, begin(at), end(at + rest), self ? tree.end[node] - c : tree.frames(c), rest);
+          if (self) break;
+        } else if (at + weight > from) {
+          layout.addBox(depth, c, begin(at), end(at + weight));
+          wide.push(c);
+          begins.push(at);
+        }
+        at += weight;
+      }
     }
-    for (let k = wide.length - 2; k >= 0; k -= 2) {
-      nodes.push(wide[k]);
-      starts.push(wide[k + 1]);
-      depths.push(depth);
-    }
+    above = wide;
+    starts = begins;
   }
   return layout;
 }

@@ -5,7 +5,6 @@
 import { kindColour } from './colours.js';
 import { h } from './dom.js';
 import { layoutBoxes } from './layout.js';
-import { sumMethods } from './methods.js';
 import { clip, visible } from './names.js';
 import { formatCount, formatShare } from './numbers.js';
 
@@ -68,7 +67,7 @@ export function svgOf(view, title) {
   const { model, from, to, flame } = view;
   const width = 1200;
   const row = 18;
-  const layout = layoutBoxes(model.tree, { total: model.total, from, to, width, order: model.order, rootRow: view.rootRow, patience: Infinity });
+  const layout = layoutBoxes(model, { from, to, width, rootRow: view.rootRow, patience: Infinity });
   const height = layout.rows.length * row + 40;
   const out = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
@@ -96,7 +95,7 @@ export function svgOf(view, title) {
 
 // The part of a printed page that the screen does not have: facts and the top methods.
 export function printedTable(app) {
-  const sums = sumMethods(app.result.tree, app.shown, app.pipeline.names.length);
+  const sums = app.methods(app.shown);
   const order = [];
   for (let n = 0; n < sums.total.length; n++) if (sums.total[n] > 0) order.push(n);
   order.sort((a, b) => sums.self[b] - sums.self[a] || sums.total[b] - sums.total[a]);

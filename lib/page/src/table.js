@@ -4,7 +4,6 @@
 // The table of methods: self, total, share; with two captures also what changed and how surely.
 import { passing, twoSided } from './compare.js';
 import { h, refill } from './dom.js';
-import { sumMethods } from './methods.js';
 import { visible } from './names.js';
 import { formatCount, formatPoints, formatShare, formatWeight } from './numbers.js';
 import { VirtualList } from './virtual.js';
@@ -49,7 +48,7 @@ export class TableView {
     const { app } = this;
     if (this.made !== app.result) {
       this.made = app.result;
-      this.sums = app.result.measures.map((measure) => sumMethods(app.result.tree, measure, app.pipeline.names.length));
+      this.sums = app.result.measures.map((measure) => app.methods(measure));
       this.judge();
       this.sort = { key: app.result.comparing ? 'change' : 'self', down: true };
     }

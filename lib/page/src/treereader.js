@@ -54,11 +54,13 @@ export class TreeReader {
     this.leafWeights = this.weights && new Varints(column('TLWT'));
     // What each frame (the last: the root) was seen to call, most frequent first. A node's frame is told by its place
     // in the list of the frame above; lists change with each call as the writer's do (lib/page/tree_columns.cpp).
-    this.lists = Array.from({ length: frames.count + 1 }, () => []);
-    // An entry of a list is where its count and its frame stand; `first` is the list's first entry.
-    this.entries = new Int32Array(2 * (frames.count + known.length));
-    this.made = 0;
-    this.first = new Int32Array(frames.count + 1).fill(-1);
+    // They lie in one pool, each entry a count and a frame. A list that is full moves to room for twice as many:
+    // together they take less than four times what they hold. At 0 stands the end of all that are empty.
+    this.entriesLeft = frames.count + known.length;
+    this.pool = new Int32Array(8 * this.entriesLeft + 2);
+    this.room = 2;
+    this.begins = new Int32Array(frames.count + 1);
+    this.lengths = new Int32Array(frames.count + 1);
     this.met = 0;
     this.path = new Int32Array(1024);
     this.frameAt = new Int32Array(1024);
@@ -107,7 +109,7 @@ export class TreeReader {
       this.path = longer(this.path, level + last - first + 2);
       this.frameAt = longer(this.frameAt, this.path.length);
     }
-    const { path, frameAt, ranks, entries, first: best } = this;
+    const { path, frameAt, ranks, pool, begins } = this;
     const { parent, name, kind } = this.tree;
     const { name: frameName, kind: frameKind } = this.frames;
     const { bytes } = ranks;
@@ -118,10 +120,10 @@ export class TreeReader {
       if (rank < 128) ranks.at++;
       else rank = ranks.next();
       let frame;
-      if (rank === 2 && best[caller] >= 0) {
-        const entry = best[caller];
-        entries[entry]++;
-        frame = entries[entry + 1];
+      const best = begins[caller];
+      if (rank === 2 && best > 0) {
+        pool[best]++;
+        frame = pool[best + 1];
       } else frame = rank >= 2 ? this.listed(caller, rank - 2) : this.unlisted(caller, rank);
       parent[node] = above;
       name[node] = frameName[frame];
@@ -132,29 +134,35 @@ export class TreeReader {
   }
 
   listed(caller, from) {
-    const list = this.lists[caller];
-    if (!(from < list.length)) throw new DamagedData('a node has no frame');
-    const { entries } = this;
-    const entry = list[from];
-    const count = ++entries[entry];
-    const highest = Math.max(0, from - MAX_RISE);
-    let place = from;
-    for (; place > highest && entries[list[place - 1]] <= count; place--) list[place] = list[place - 1];
-    if (place < from) {
-      list[place] = entry;
-      if (place === 0) this.first[caller] = entry;
+    const { pool } = this;
+    if (!(from < this.lengths[caller])) throw new DamagedData('a node has no frame');
+    const begin = this.begins[caller];
+    let at = begin + 2 * from;
+    const count = pool[at] + 1;
+    const frame = pool[at + 1];
+    const highest = Math.max(begin, at - 2 * MAX_RISE);
+    for (; at > highest && pool[at - 2] <= count; at -= 2) {
+      pool[at] = pool[at - 2];
+      pool[at + 1] = pool[at - 1];
     }
-    return entries[entry + 1];
+    pool[at] = count;
+    pool[at + 1] = frame;
+    return frame;
   }
 
   unlisted(caller, isKnown) {
+    const { pool, begins } = this;
     const frame = isKnown ? this.known.next() : this.met++;
-    const entry = this.made;
-    if (!(frame < this.frames.count) || entry >= this.entries.length) throw new DamagedData('a node has no frame');
-    this.made += 2;
-    this.entries[entry] = 1;
-    this.entries[entry + 1] = frame;
-    if (this.lists[caller].push(entry) === 1) this.first[caller] = entry;
+    if (!(frame < this.frames.count) || --this.entriesLeft < 0) throw new DamagedData('a node has no frame');
+    const length = this.lengths[caller]++;
+    // Room is for 4, 8, 16 and so on.
+    if (!length || (length > 2 && !(length & (length - 1)))) {
+      pool.copyWithin(this.room, begins[caller], begins[caller] + 2 * length);
+      begins[caller] = this.room;
+      this.room += Math.max(8, 4 * length);
+    }
+    pool[begins[caller] + 2 * length] = 1;
+    pool[begins[caller] + 2 * length + 1] = frame;
     return frame;
   }
 }

@@ -48,6 +48,7 @@ export class GraphView {
     const { total } = app.shown;
     const model = modelOf(app, tree, app.shown, { total, rootName: app.rootName });
     if (app.result.comparing) this.compare(model);
+    else if (!model.order) model.self = app.shown.self;
     if (app.hits && app.hitList) {
       model.ticks = app.hitList.slice(0, 300).map((node) => ({
         weight: total[node],
@@ -234,7 +235,7 @@ export class Minimap {
     context.scale(ratio, ratio);
     context.fillStyle = model.background;
     context.fillRect(0, 0, width, height);
-    const layout = layoutBoxes(model.tree, { total: model.total, from: 0, to: model.total[0], width, order: model.order, rootRow: 0, minimum: 1.5 });
+    const layout = layoutBoxes(model, { from: 0, to: model.total[0], width, rootRow: 0, minimum: 1.5 });
     const tall = Math.min(3, height / Math.max(1, layout.rows.length));
     layout.rows.forEach((row, depth) => {
       const y = this.flame.flame ? height - (depth + 1) * tall : depth * tall;
