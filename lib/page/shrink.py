@@ -7,73 +7,14 @@ are listed in reserved_names.txt, which tests/page/reserved_names.mjs compares w
 so must those that are also reached by a text (state[field]), listed there by hand. A variable has one
 short form in each method and each statement of the bundle, so that scopes inside need not be
 understood; it may be shortened whatever its name, as long as nothing there uses the global of that
-name.
+name. Globals and texts that stand often get a variable.
 """
 
 import hashlib
 import re
 import sys
 
-TOKEN = re.compile(
-    r"""
-    (?P<space>[ \t\r\n]+)
-  | (?P<comment>//[^\n]*|/\*.*?\*/)
-  | (?P<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")
-  | (?P<number>0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-  | (?P<name>[A-Za-z_$][\w$]*)
-  | (?P<punct>\?\.(?!\d)|=>|\.\.\.|===|!==|==|!=|<=|>=|&&=|\|\|=|\?\?=|&&|\|\||\?\?|\+\+|--|\*\*=|\*\*|<<=|>>>=|>>=|<<|>>>|>>|
-      \+=|-=|\*=|/=|%=|&=|\|=|\^=|[{}()\[\];,<>+\-*/%&|^!~?:=.])
-""",
-    re.X | re.S,
-)
-REGEX = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*")
-KEYWORDS = set(
-    "async await break case catch class const constructor continue default delete do else export extends finally for "
-    "from function get if import in instanceof let new null of return set static super switch this throw true false "
-    "try typeof undefined var void while with yield arguments eval".split()
-)
-# A slash after one of these begins a regular expression.
-BEFORE_REGEX = set("( , = : [ ! & | ? { } ; + - * % ~ ^ < > => && || ?? === !== == != <= >= ...".split()) | {
-    "return", "typeof", "case", "in", "of", "await"}
-
-
-def tokenize(source):
-    """(kind, text) without space and comments; template texts become several tokens."""
-    tokens = []
-    at = 0
-    depth_of_templates = []
-    depth = 0
-    while at < len(source):
-        char = source[at]
-        if char == "`" or (char == "}" and depth_of_templates and depth_of_templates[-1] == depth):
-            if char == "}":
-                depth_of_templates.pop()
-            end = at + 1
-            while source[end] != "`" and source[end : end + 2] != "${":
-                end += 2 if source[end] == "\\" else 1
-            closed = source[end] == "`"
-            end += 1 if closed else 2
-            if not closed:
-                depth_of_templates.append(depth)
-            tokens.append(("template", source[at:end]))
-            at = end
-            continue
-        if char == "/" and source[at : at + 2] not in ("//", "/*"):
-            if not tokens or tokens[-1][1] in BEFORE_REGEX or tokens[-1][0] == "template" and tokens[-1][1].endswith("${"):
-                match = REGEX.match(source, at)
-                tokens.append(("regex", match.group()))
-                at = match.end()
-                continue
-        match = TOKEN.match(source, at)
-        if not match:
-            raise ValueError(f"cannot read the script at: {source[at:at + 40]!r}")
-        kind, text = match.lastgroup, match.group()
-        if kind == "punct":
-            depth += {"{": 1, "}": -1}.get(text, 0)
-        if kind not in ("space", "comment"):
-            tokens.append((kind, text))
-        at = match.end()
-    return tokens
+from script_tokens import KEYWORDS, bracket_pairs, closing, end_of_expression, join, tokenize
 
 
 def short_names(taken):
@@ -82,16 +23,6 @@ def short_names(taken):
         for second in letters:
             if first + second not in taken:
                 yield first + second
-
-
-def bracket_pairs(tokens):
-    pairs, stack = {}, []
-    for i, (kind, text) in enumerate(tokens):
-        if kind == "punct" and text in "([{":
-            stack.append(i)
-        elif kind == "punct" and text in ")]}":
-            pairs[stack.pop()] = i
-    return pairs
 
 
 # A brace after one of these opens an object or a pattern, not a block.
@@ -177,25 +108,34 @@ def join_math(tokens, role):
     return out, new_role
 
 
-def alias_globals(tokens, role, declared):
-    """Gives globals that are used often a variable of their own, at the start of the bundle's function."""
+def alias_often(tokens, role, declared):
+    """Gives globals and texts that are used often a variable of their own, at the start of the bundle's function."""
     tokens, role = join_math(tokens, role)
-    counts = {}
-    for i, (kind, text) in enumerate(tokens):
-        if role[i] == "variable" and text.split(".")[0] in SAFE_GLOBALS - declared:
-            counts[text] = counts.get(text, 0) + 1
-    often = sorted(name for name, count in counts.items() if count * (len(name) - 2) > len(name) + 6)
+    inside = enclosing_objects(tokens)
     start = next(i for i, token in enumerate(tokens) if token[1] == "'use strict'") + 2
-    prelude, fresh = [], {}
-    for name in often:
-        fresh[name] = name.replace(".", "_") + "_"
-        prelude += [("name", "const"), ("name", fresh[name]), ("punct", "="), ("name", name), ("punct", ";")]
-    declared.update(fresh.values())
-    body = [(kind, fresh[text]) if role[i] == "variable" and text in fresh else (kind, text)
-            for i, (kind, text) in enumerate(tokens)]
-    tokens = body[:start] + prelude + body[start:]
-    new_role = ["variable" if kind == "name" and text not in KEYWORDS else "" for kind, text in prelude]
-    return tokens, role[:start] + new_role + role[start:]
+
+    def may_have_one(i):
+        kind, text = tokens[i]
+        if kind == "string":
+            return i >= start and not (inside[i] and tokens[i - 1][1] in ("{", ",") and tokens[i + 1][1] == ":")
+        return role[i] == "variable" and text.split(".")[0] in SAFE_GLOBALS - declared
+
+    places = [i for i in range(len(tokens)) if may_have_one(i)]
+    counts = {}
+    for i in places:
+        counts[tokens[i]] = counts.get(tokens[i], 0) + 1
+    often = sorted(token for token, count in counts.items() if count * (len(token[1]) - 2) > len(token[1]) + 6)
+    fresh = {token: ("name", f"alias_{n}_") for n, token in enumerate(often)}
+    declared.update(name for _, name in fresh.values())
+    prelude, new_role = [], []
+    for token in often:
+        prelude += [("name", "const"), fresh[token], ("punct", "="), token, ("punct", ";")]
+        new_role += ["", "variable", "", "variable" if token[0] == "name" else "", ""]
+    tokens, role = list(tokens), list(role)
+    for i in places:
+        if tokens[i] in fresh:
+            tokens[i], role[i] = fresh[tokens[i]], "variable"
+    return tokens[:start] + prelude + tokens[start:], role[:start] + new_role + role[start:]
 
 
 def units_of(tokens, pairs):
@@ -254,10 +194,21 @@ def name_locals(tokens, role, pairs, unit, outer, properties):
     return short
 
 
+# A text that is no number: only itself is equal to it, among texts and what is missing.
+WORD = re.compile(r"'[A-Za-z][\w-]*'")
+
+
+def loosen(tokens):
+    """== where it compares like ===."""
+    return [(kind, text[:2] if text in ("===", "!==") and kind == "punct" and WORD.fullmatch(tokens[i + 1][1]) else text)
+            for i, (kind, text) in enumerate(tokens)]
+
+
 def rename(tokens, reserved):
+    tokens = loosen(tokens)
     role = roles(tokens)
     declared = declared_names(tokens, role, bracket_pairs(tokens))
-    tokens, role = alias_globals(tokens, role, declared)
+    tokens, role = alias_often(tokens, role, declared)
     tokens, role = alias_this(tokens, role)
     role = ["" if text in KEYWORDS else role[i] for i, (kind, text) in enumerate(tokens)]
     pairs = bracket_pairs(tokens)
@@ -332,32 +283,6 @@ LOOSE = {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "**=", "<<=", ">>=", ">>
 STATEMENTS = {"if", "for", "while", "do", "switch", "try", "return", "throw", "continue", "break", "const", "let", "function", "class", "{", ";"}
 
 
-def closing(tokens, at):
-    """Where the bracket at `at` closes."""
-    depth = 0
-    while True:
-        if tokens[at][0] == "punct":
-            depth += (tokens[at][1] in "([{") - (tokens[at][1] in ")]}")
-            if depth == 0:
-                return at
-        at += 1
-
-
-def end_of_expression(tokens, at, end=None):
-    """Where the statement that begins at `at` ends, and what it holds outside of brackets."""
-    outside, depth = set(), 0
-    while at != end:
-        kind, text = tokens[at]
-        if kind == "template":
-            depth += text.endswith("${") - text.startswith("}")
-        elif depth == 0:
-            if kind == "punct" and text in (";", "}"):
-                break
-            outside.add(text)
-        at = closing(tokens, at) + 1 if kind == "punct" and text in ("(", "[", "{") else at + 1
-    return at, outside
-
-
 def fold_condition(tokens, i):
     """if (a) return b; return c;  becomes  return a ? b : c;  and  if (a) b();  becomes  a && b();
     The tokens instead of those from i on, and where these end; or nothing."""
@@ -418,8 +343,6 @@ def arrow_functions(tokens):
 
 
 # Nothing relies on an assignment to a constant failing.
-# A text that is no number: only itself is equal to it, among texts and what is missing.
-WORD = re.compile(r"'[A-Za-z][\w-]*'")
 SHORTER = {"const": "let", "true": "!0", "false": "!1", "undefined": "void 0", "Infinity": "1/0"}
 
 
@@ -428,7 +351,6 @@ def simplify(tokens):
     out, starts = [], [""]
     for i, (kind, text) in enumerate(tokens):
         text = SHORTER.get(text, text) if kind == "name" and tokens[i - 1][1] != "." else text
-        text = text[:2] if text in ("===", "!==") and WORD.fullmatch(tokens[i + 1][1]) else text
         text = text[1:] if kind == "number" and text.startswith("0.") else text
         if kind == "punct" and text in ")]}" and out[-1][1] == ",":
             out.pop()
@@ -453,28 +375,6 @@ def simplify(tokens):
             starts[-1] = "let" if starts[-1] == "let" and i + 1 < len(tokens) and SHORTER.get(tokens[i + 1][1], tokens[i + 1][1]) == "let" else ""
         out.append((kind, text))
     return out
-
-
-def join(tokens):
-    out = []
-    last_kind, last = "", ""
-    column = 0
-    for kind, text in tokens:
-        word = kind in ("name", "number") and last_kind in ("name", "number", "regex")
-        clash = (last, text) in (("+", "+"), ("-", "-"), ("+", "++"), ("-", "--"), ("++", "+"), ("--", "-"))
-        if word or clash or (last_kind == "number" and text == "."):
-            out.append(" ")
-        if last == ";" and text == "}":
-            out.pop()
-        out.append(text)
-        column += len(text)
-        if column > 2000 and kind == "punct" and text == ";":
-            out.append("\n")
-            column = 0
-            last_kind, last = "", ""
-            continue
-        last_kind, last = kind, text
-    return "".join(out)
 
 
 def read_reserved(path):

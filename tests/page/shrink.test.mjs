@@ -130,3 +130,20 @@ const nothing = undefined;
 out.push(words.join(), depth(2), slash('a/b"c'), far, nothing === undefined, [Infinity, -Infinity].join(), 1 - -1, 1 + +1, 3 .toString(), nothing ? 0.5 : 0.25, 1 - 0.5, [...'0.5'].length * 0.5, [words[2], null, undefined, 0].map((x) => x === 'undefined' || (x !== 'plain' && x === null)).join());
 `);
 });
+
+test('texts that stand often are themselves wherever they stand', () => {
+  same(`
+class Kinds {
+  of(kind = 'selected') {
+    switch (kind) {
+      case 'selected':
+        return { 'selected': kind === 'selected' ? 'selected' : 'name', name: ['selected', \`\${'selected'}\`] };
+      default:
+        return kind !== 'selected' && 'not selected';
+    }
+  }
+}
+const values = { 'selected': 1, name: { 'selected': 2 } };
+out.push(JSON.stringify(new Kinds().of()), new Kinds().of('x'), values['selected'], 'selected' in values.name, 'selected'.length, 'selected' + 'selected');
+`);
+});
