@@ -16,43 +16,56 @@ constexpr std::size_t kSampleBytes = 65'536;
 // A body below this is one piece: codes of their own would cost its columns more than they save.
 constexpr std::size_t kOnePiece = 32768;
 
-// Ends at a byte and refers to nothing before it, so that pieces joined are one deflate stream.
-std::string deflate_piece(std::string_view raw, int level, int strategy, bool last) {
-  z_stream stream{};
-  JPROF_CHECK(deflateInit2(&stream, level, Z_DEFLATED, -MAX_WBITS, 9, strategy) == Z_OK);
-  // The flush at the end is not in the bound.
-  std::string out(deflateBound(&stream, static_cast<uLong>(raw.size())) + 16, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(raw.data()));
-  stream.avail_in = static_cast<uInt>(raw.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int result = deflate(&stream, last ? Z_FINISH : Z_FULL_FLUSH);
-  JPROF_CHECK(result == (last ? Z_STREAM_END : Z_OK) && stream.avail_in == 0);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+// Packs pieces that end at a byte and refer to nothing before them, so that joined they are one
+// deflate stream. One state serves all: making it anew costs more than packing a small column.
+class Deflater {
+ public:
+  Deflater() {
+    JPROF_CHECK(deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 9,
+                             Z_DEFAULT_STRATEGY) == Z_OK);
+  }
+  ~Deflater() { deflateEnd(&stream_); }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+
+  std::string pack(std::string_view raw, int level, int strategy, bool last) {
+    JPROF_CHECK(deflateReset(&stream_) == Z_OK);
+    // The flush at the end is not in the bound.
+    std::string out(deflateBound(&stream_, static_cast<uLong>(raw.size())) + 16, '\0');
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = static_cast<uInt>(out.size());
+    // Before there is any input: it would be packed as the piece before was.
+    stream_.avail_in = 0;
+    JPROF_CHECK(deflateParams(&stream_, level, strategy) == Z_OK);
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(raw.data()));
+    stream_.avail_in = static_cast<uInt>(raw.size());
+    const int result = deflate(&stream_, last ? Z_FINISH : Z_FULL_FLUSH);
+    JPROF_CHECK(result == (last ? Z_STREAM_END : Z_OK) && stream_.avail_in == 0);
+    out.resize(stream_.total_out);
+    return out;
+  }
+
+ private:
+  z_stream stream_{};
+};
 
 // Numbers that repeat no sequence are smaller without the search for one, which mistakes chance for
 // a pattern; names are smaller when short repetitions are passed over.
-int best_strategy(std::string_view raw) {
-  if (raw.size() > kSampleBytes) {
-    raw = raw.substr((raw.size() - kSampleBytes) / 2, kSampleBytes);
-  }
+std::string pack_column(Deflater& deflater, std::string_view raw, bool last) {
+  const int level = raw.size() < kCheapBytes ? 9 : 6;
+  const bool small = raw.size() <= kSampleBytes;
+  const std::string_view sample =
+      small ? raw : raw.substr((raw.size() - kSampleBytes) / 2, kSampleBytes);
   int best = Z_DEFAULT_STRATEGY;
-  std::size_t smallest = deflate_piece(raw, 6, best, true).size();
+  std::string packed = deflater.pack(sample, level, best, last);
   for (const int strategy : {Z_FILTERED, Z_HUFFMAN_ONLY}) {
-    const std::size_t size = deflate_piece(raw, 6, strategy, true).size();
-    if (size < smallest) {
-      smallest = size;
+    std::string other = deflater.pack(sample, level, strategy, last);
+    if (other.size() < packed.size()) {
+      packed = std::move(other);
       best = strategy;
     }
   }
-  return best;
-}
-
-std::string pack_column(std::string_view raw, bool last) {
-  return deflate_piece(raw, raw.size() < kCheapBytes ? 9 : 6, best_strategy(raw), last);
+  return small ? packed : deflater.pack(raw, level, best, last);
 }
 
 } // namespace
@@ -82,6 +95,7 @@ void Columns::put(std::string_view id, std::string_view bytes) {
 
 Columns::Packed Columns::pack() && {
   Packed packed;
+  Deflater deflater;
   for (const std::string& column : columns_) {
     packed.raw_size += column.size();
   }
@@ -90,11 +104,11 @@ Columns::Packed Columns::pack() && {
     for (const std::string& column : columns_) {
       all += column;
     }
-    packed.bytes = pack_column(all, true);
+    packed.bytes = pack_column(deflater, all, true);
     return packed;
   }
   for (std::string& column : columns_) {
-    packed.bytes += pack_column(column, &column == &columns_.back());
+    packed.bytes += pack_column(deflater, column, &column == &columns_.back());
     std::string().swap(column);
   }
   return packed;
