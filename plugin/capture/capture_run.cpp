@@ -55,6 +55,7 @@ CaptureRun::CaptureRun(ChannelFactory open, const Interrupt& interrupt,
 Result<control::ResultMessage> CaptureRun::attempt(const control::Request& request,
                                                    ReceivedFiles& files) {
   moved_ = false;
+  refused_ = false;
   const int seen = interrupt_.count();
   if (seen > 1 || (seen > 0 && !accepted_)) {
     lost_ = false;
@@ -75,9 +76,11 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
   Handler handler(*this, files);
   Result<control::ResultMessage> result = session_->run(now, handler);
   lost_ = session_->lost();
-  // A refusal that names the capture means that it is there.
-  if (!result && session_->refusal() && session_->refusal()->id == id_of(request)) {
-    accepted_ = true;
+  // A refusal that names the capture means that it is there; of a sidecar that shuts down, nothing.
+  if (!result && session_->refusal()) {
+    const bool named = session_->refusal()->id == id_of(request);
+    accepted_ = accepted_ || named;
+    refused_ = !named && result.error().code != ErrorCode::kUnavailable;
   }
   return result;
 }
@@ -95,7 +98,7 @@ bool CaptureRun::pause(std::chrono::milliseconds delay) const {
 }
 
 base::Error CaptureRun::with_hint(base::Error error) const {
-  if (accepted_ && !options_.fetch_hint.empty()) {
+  if (accepted_ && !refused_ && !options_.fetch_hint.empty()) {
     error.cure = "the capture is kept in the pod: " + options_.fetch_hint + " " + capture_id_;
   }
   return error;

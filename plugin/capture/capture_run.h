@@ -58,6 +58,7 @@ class CaptureRun {
   std::unique_ptr<Session> session_; // of the last attempt
   bool accepted_ = false;            // the sidecar knows of the capture
   bool lost_ = false;                // the last attempt ended by its connection
+  bool refused_ = false;             // the last answer: there is no such capture, and why
   bool moved_ = false;               // the last attempt brought something
 };
 

@@ -114,7 +114,9 @@ void Connection::on_tick() {
   }
   const bool said_all = state_ == State::kIdle && is_last() && stream_.pending() == 0;
   if (state_ == State::kWaiting && deadline_.expired()) {
-    send_error(base::make_error(ErrorCode::kTimeout, "capture " + waited_id_ + " does not end"));
+    send_error(control::ErrorMessage{
+        base::make_error(ErrorCode::kTimeout, "capture " + waited_id_ + " does not end"),
+        waited_id_, "", "", ""});
   }
   const bool at_work = state_ == State::kCapturing || state_ == State::kAsking;
   if (said_all || (!at_work && deadline_.expired())) {

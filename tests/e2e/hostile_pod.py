@@ -57,6 +57,12 @@ def capture(rng, folder):
         wrong = "exit code %d, and files %s of %s" % (done.returncode, left, outputs)
     elif "x.html" in left and not page_is_whole(os.path.join(folder, "x.html")):
         wrong = "the page is not whole"
+    kept = re.search(r"kubectl jprof fetch -n shop hostile (\S+)", text)
+    if not wrong and kept:
+        fetch = subprocess.run(["kubectl-jprof", "fetch", "hostile", kept.group(1), "-n", "shop", "-o", "kept.html"], cwd=folder,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE)
+        if fetch.returncode not in (0, 6):
+            wrong = "it is kept, it says, and is not: %r" % fetch.stdout[-300:]
     return wrong and "%s: %r" % (wrong, text[-600:]), done.returncode, text
 
 
@@ -73,7 +79,8 @@ def main():
             wrong, code, text = capture(rng, folder)
         codes[code] += 1
         if code not in (0, 6):
-            reasons[re.sub(r"\d+", "N", (re.findall(r"^(?:kubectl jprof|jprof|error).*$", text, re.M) or [text.strip().splitlines()[-1]])[0])[:110]] += 1
+            said = re.findall(r"^kubectl-jprof: (.*)$", text, re.M) or [text]
+            reasons["exit code %d, %s" % (code, re.sub(r"\d+", "N", said[-1])[:100])] += 1
         if not wrong and (number % 20 == 19 or number == COUNT - 1):
             now = standing()
             wrong = None if now == before else "the pod was %s and is %s" % (before, now)

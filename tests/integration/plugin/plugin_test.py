@@ -219,6 +219,12 @@ class PluginTest(unittest.TestCase):
         self.assertEqual(len(server.execs), 4)
         self.assertEqual(self.files(), ["x.html"])
 
+    def test_what_a_jvm_refuses_has_its_own_cure_and_nothing_to_fetch(self):
+        self.serve(mode="jvm-refuses")
+        _, err = self.run_plugin("demo", "--duration", "300ms", code=5)
+        self.assertIn("remove -XX:+DisableAttachMechanism", err)
+        self.assertNotIn("fetch", err)
+
     def test_an_api_server_that_starts_again_is_waited_for(self):
         # For a moment it knows no role, and refuses what it allowed before.
         refusals = [{"refuse": [403, "Forbidden", 'pods "demo" is forbidden']}, {"refuse": [401, "Unauthorized", "Unauthorized"]}]

@@ -7,7 +7,7 @@
 //
 //   scripted_session FILE_BYTES [MODE]
 //   MODE: ok, busy, partial, garbage, silent, newer, evil-name, bad-digest, too-long, no-hello,
-//         other-user (targets: a JVM of uid 1234, gid 5678),
+//         jvm-refuses (after it was accepted), other-user (targets: a JVM of uid 1234, gid 5678),
 //         salvaged:FILE (killed in mid-capture: there is this recording and nothing else)
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
@@ -176,6 +176,18 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
     busy.busy_requester = "mallory";
     busy.busy_until = "2026-01-01T00:00:00Z";
     send(FrameType::kError, control::encode_error(busy));
+    return;
+  }
+  if (mode == "jvm-refuses") {
+    control::Progress progress;
+    progress.id = request.id;
+    progress.phase = "attaching";
+    send(FrameType::kProgress, control::encode_progress(progress));
+    control::ErrorMessage refusal;
+    refusal.error =
+        base::make_error(base::ErrorCode::kAttachDisabled, "it refuses to be attached to",
+                         "remove -XX:+DisableAttachMechanism");
+    send(FrameType::kError, control::encode_error(refusal));
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
