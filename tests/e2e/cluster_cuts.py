@@ -209,20 +209,24 @@ def main():
         text = file.read().replace("%s:%d" % API, "127.0.0.1:%d" % door.port)
     with open(KUBECONFIG, "w", encoding="utf-8") as file:
         file.write(text)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # one that is ended early says what it has seen
     outcomes, bad = collections.Counter(), 0
-    for number in range(COUNT):
-        with tempfile.TemporaryDirectory(dir=WORK) as folder:
-            case = Case(random.Random(SEED * 100_000 + number), door, folder)
-            wrong, code = case.play()
-            left = case.clean_up()
-            wrong = wrong or left
-        outcomes[case.kind, code] += 1
-        if wrong:
-            bad += 1
-            print("case %d, %s after %.2f s of %.2f: %s" % (number, case.kind, case.moment, case.duration, wrong), flush=True)
-    for (kind, code), count in sorted(outcomes.items()):
-        print("%-24s exit code %3d: %d" % (kind, code, count))
-    print("%d passed, %d failed" % (COUNT - bad, bad))
+    try:
+        for number in range(COUNT):
+            with tempfile.TemporaryDirectory(dir=WORK) as folder:
+                case = Case(random.Random(SEED * 100_000 + number), door, folder)
+                wrong, code = case.play()
+                left = case.clean_up()
+                wrong = wrong or left
+            outcomes[case.kind, code] += 1
+            if wrong:
+                bad += 1
+                print("case %d, %s after %.2f s of %.2f: %s" % (number, case.kind, case.moment, case.duration, wrong), flush=True)
+    finally:
+        for (kind, code), count in sorted(outcomes.items()):
+            print("%-24s exit code %3d: %d" % (kind, code, count))
+        done = sum(outcomes.values())
+        print("%d passed, %d failed, of %d" % (done - bad, bad, COUNT), flush=True)
     sys.exit(1 if bad else 0)
 
 
