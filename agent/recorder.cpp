@@ -10,17 +10,16 @@
 #include "agent/os/process.h"
 #include "agent/os/system.h"
 #include "agent/recording/generations.h"
+#include "agent/recording/module_symbols.h"
 #include "agent/recording/module_table.h"
 #include "agent/recording/region_layout.h"
 #include "agent/recording/safepoint_stacks.h"
 #include "agent/recording/thread_table.h"
+#include "agent/region_mapping.h"
 #include "agent/sampling/handler.h"
 #include "agent/sampling/sampler.h"
 #include "agent/sampling/shared_memory.h"
 #include "lib/wire/detail.h"
-
-#include <errno.h>
-#include <linux/memfd.h>
 
 namespace jprof::agent {
 namespace {
@@ -37,7 +36,6 @@ constexpr std::uint64_t kModulesEveryNs = 250'000'000;
 constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
 constexpr std::uint64_t kMinIntervalNs = 50'000;
 constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
-constexpr std::uint64_t kPageBytes = 4096;
 
 // Only one session records at a time (session.cpp), so its parts need not be allocated. They are
 // not touched once the handlers are gone.
@@ -88,30 +86,7 @@ const char* owner_of(std::uint64_t handler) {
                                                    : search.name;
 }
 
-// Makes the page table entries that handlers would else make one by one. Not by MAP_POPULATE, which
-// keeps the address space locked until all are made, while a JVM's threads wait to change it: a
-// read takes no longer, and that lock for one fault at most.
-void touch(const void* memory, std::uint64_t bytes) {
-  const auto* at = static_cast<const volatile std::uint8_t*>(memory);
-  for (std::uint64_t offset = 0; offset < bytes; offset += kPageBytes) {
-    static_cast<void>(at[offset]);
-  }
-}
-
-char* append(char* to, const char* end, const char* text) {
-  while (to < end && *text != 0) {
-    *to++ = *text++;
-  }
-  return to;
-}
-
 } // namespace
-
-Failure::Failure(AgentStatus why, long result, const char* text, const char* more)
-    : status(why), os_errno(static_cast<std::int32_t>(result < 0 ? -result : result)) {
-  char* at = append(detail, detail + sizeof detail - 1, text);
-  append(at, detail + sizeof detail - 1, more);
-}
 
 int Recorder::signal() const {
   return start_.signal == 0 ? SIGPROF : static_cast<int>(start_.signal);
@@ -119,8 +94,9 @@ int Recorder::signal() const {
 
 Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key) {
   received_ns_ = now_ns();
-  if (start_.engine != static_cast<std::uint32_t>(wire::Engine::kCpuTimer)) {
-    return {AgentStatus::kEngineUnavailable, 0, "this agent has the CPU timer engine only"};
+  if (start_.engine != static_cast<std::uint32_t>(wire::Engine::kCpuTimer) &&
+      start_.engine != static_cast<std::uint32_t>(wire::Engine::kPerfClock)) {
+    return {AgentStatus::kEngineUnavailable, 0, "this agent does not know the engine"};
   }
   if (start_.walker < static_cast<std::uint32_t>(wire::Walker::kVmStructs) ||
       start_.walker > static_cast<std::uint32_t>(wire::Walker::kJmx)) {
@@ -132,7 +108,11 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
   if (!os::proc_is_ours()) {
     return {AgentStatus::kOtherPidNamespace, 0, "/proc belongs to another PID namespace"};
   }
-  Failure failure = map_region(region_fd);
+  Failure failure = map_region(region_fd, start_.region_bytes, &region_);
+  if (failure.status == AgentStatus::kOk &&
+      !recording::lay_out(region_, start_.region_bytes, &g_sampler, &g_tables)) {
+    failure = {AgentStatus::kRegionTooSmall, 0, "the region cannot be divided"};
+  }
   if (failure.status == AgentStatus::kOk) {
     failure = read_jvm(java_thread_key);
   }
@@ -147,41 +127,6 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
     sampling::publish(&g_sampler);
   }
   return failure.status == AgentStatus::kOk ? arm_threads() : failure;
-}
-
-// The sidecar's cgroup has paid for the region already: a page that we were the first to touch
-// would be charged to the JVM's. And it cannot shrink under us.
-Failure Recorder::map_region(int fd) {
-  struct stat status {};
-  long result = arch::system_call(SYS_fstat, fd, os::as_argument(&status));
-  if (result != 0) {
-    return {AgentStatus::kMapFailed, result, "fstat of the region"};
-  }
-  const std::uint64_t bytes = start_.region_bytes;
-  if (bytes < recording::kMinRegionBytes || bytes > recording::kMaxRegionBytes) {
-    return {AgentStatus::kRegionTooSmall, 0, "a region has 512 KiB to 1 GiB"};
-  }
-  if (static_cast<std::uint64_t>(status.st_size) < bytes ||
-      static_cast<std::uint64_t>(status.st_blocks) * 512 < bytes) {
-    return {AgentStatus::kMapFailed, 0, "the region is not allocated in full"};
-  }
-  constexpr long kNeededSeals = F_SEAL_SHRINK;
-  result = arch::system_call(SYS_fcntl, fd, F_GET_SEALS);
-  if (result < 0 || (result & kNeededSeals) != kNeededSeals) {
-    return {AgentStatus::kMapFailed, result < 0 ? result : 0, "the region is not sealed"};
-  }
-  result = arch::system_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-                             MAP_SHARED, fd, 0); // its pages: run()
-  if (result < 0 && result > -4096) {
-    return {AgentStatus::kMapFailed, result, "mmap of the region"};
-  }
-  region_ = reinterpret_cast<void*>(result);
-  arch::system_call(SYS_madvise, result, static_cast<long>(bytes), MADV_DONTFORK);
-  arch::system_call(SYS_madvise, result, static_cast<long>(bytes), MADV_DONTDUMP);
-  if (!recording::lay_out(region_, bytes, &g_sampler, &g_tables)) {
-    return {AgentStatus::kRegionTooSmall, 0, "the region cannot be divided"};
-  }
-  return {};
 }
 
 Failure Recorder::read_jvm(const jvm::JavaThreadKey& java_thread_key) {
@@ -222,10 +167,8 @@ void Recorder::write_header() {
   header.region_bytes = start_.region_bytes;
   header.session[0] = start_.session[0];
   header.session[1] = start_.session[1];
-  header.engine = start_.engine;
   header.walker = start_.walker;
   header.interval_ns = start_.interval_ns;
-  header.tick_ns = tick_ns();
   header.start_mono_ns = now_ns();
   header.start_realtime_ns = os::clock_ns(CLOCK_REALTIME);
   header.deadline_mono_ns = header.start_mono_ns + start_.duration_ns;
@@ -237,7 +180,10 @@ void Recorder::write_header() {
   g_sampler.module_gate.reset();
   g_sampler.modules = g_module_maps;
   g_generations.begin(&g_sampler);
-  g_threads.begin(&g_sampler, g_tables, signal(), start_.interval_ns); // abandon() may need it
+  g_threads.begin(&g_sampler, g_tables, signal(), start_.interval_ns,
+                  static_cast<wire::Engine>(start_.engine)); // abandon() may need it
+  header.engine = static_cast<std::uint32_t>(g_threads.engine());
+  header.tick_ns = g_threads.engine() == wire::Engine::kCpuTimer ? tick_ns() : 0;
   g_modules.begin(&g_sampler, g_tables);
   g_modules.refresh(header.start_mono_ns);
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kRecording));
@@ -330,7 +276,7 @@ StopReason Recorder::run() {
   std::uint64_t next_slow = 0;
   std::uint64_t next_modules = 0;
   StopReason reason = StopReason::kNone;
-  touch(region_, start_.region_bytes); // need not precede the first sample
+  touch_region(region_, start_.region_bytes); // need not precede the first sample
   set(Counter::kDeliveryNanos, engines::measure_delivery(g_sampler, signal()));
   limit_ = OverheadLimit(start_.max_overhead_permille);
   for (;;) {
@@ -376,22 +322,34 @@ bool Recorder::handle_messages(StopReason* reason) {
     case ReceiveResult::kMessage:
       break;
     }
+    const bool stop = message.type() == wire::ControlType::kStop;
+    if (!stop) {
+      answer(message);
+    }
     if (message.fd >= 0) {
       os::close_fd(message.fd);
     }
-    if (message.type() == wire::ControlType::kStop) {
+    if (stop) {
       *reason = StopReason::kAsked;
       return true;
     }
-    const auto* drained = message.as<wire::DrainedMessage>();
-    if (message.type() == wire::ControlType::kDrained && drained != nullptr) {
-      const std::uint64_t head = sampling::load_relaxed(g_sampler.header->ring_head);
-      const std::uint64_t tail = sampling::load_relaxed(g_sampler.header->ring_tail);
-      if (drained->ring_tail >= tail && drained->ring_tail <= head) {
-        store_release(g_sampler.header->ring_tail, drained->ring_tail);
-      }
-      g_generations.drained(drained->drained_generation);
+  }
+}
+
+void Recorder::answer(const ReceivedMessage& message) {
+  const auto* drained = message.as<wire::DrainedMessage>();
+  if (message.type() == wire::ControlType::kDrained && drained != nullptr) {
+    const std::uint64_t head = sampling::load_relaxed(g_sampler.header->ring_head);
+    const std::uint64_t tail = sampling::load_relaxed(g_sampler.header->ring_tail);
+    if (drained->ring_tail >= tail && drained->ring_tail <= head) {
+      store_release(g_sampler.header->ring_tail, drained->ring_tail);
     }
+    g_generations.drained(drained->drained_generation);
+  }
+  const auto* wanted = message.as<wire::SymbolsWantedMessage>();
+  if (message.type() == wire::ControlType::kSymbolsWanted && wanted != nullptr) {
+    const wire::SymbolsMessage symbols = recording::copy_symbols(*wanted, message.fd);
+    channel_.send(&symbols, sizeof symbols);
   }
 }
 

@@ -6,6 +6,7 @@
 // that cannot kill the JVM (docs/design/agent.md). One at a time; the session's thread only.
 
 #include "agent/control_channel.h"
+#include "agent/failure.h"
 #include "agent/jvm/java_thread.h"
 #include "agent/overhead_limit.h"
 #include "lib/wire/control.h"
@@ -17,16 +18,6 @@
 #include <cstdint>
 
 namespace jprof::agent {
-
-// Why a session could not begin; `detail` goes to the user as it is.
-struct Failure {
-  wire::AgentStatus status = wire::AgentStatus::kOk;
-  std::int32_t os_errno = 0;
-  char detail[128] = {};
-
-  Failure() = default;
-  Failure(wire::AgentStatus why, long result, const char* text, const char* more = "");
-};
 
 inline constexpr std::int64_t kTickNs = 20'000'000; // how long the agent's thread sleeps
 
@@ -52,7 +43,6 @@ class Recorder {
   void unmap();
 
  private:
-  Failure map_region(int fd);
   Failure read_jvm(const jvm::JavaThreadKey& java_thread_key);
   Failure take_signal();
   Failure open_walker();
@@ -60,6 +50,7 @@ class Recorder {
   Failure arm_threads();
   void write_header();
   bool handle_messages(wire::StopReason* reason);
+  void answer(const ReceivedMessage& message);
   bool every_half_second(std::uint64_t now_ns, wire::StopReason* reason);
   bool over_limit(std::uint64_t now_ns);
   int signal() const;

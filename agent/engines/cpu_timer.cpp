@@ -93,7 +93,7 @@ long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t inter
   // As if there had been a signal one interval before the first; below 0 it wraps, and back.
   sampling::store_relaxed(entry.accounted_ns, first_at - interval_ns);
   sampling::store_relaxed(entry.carried_ns, std::uint64_t{0});
-  sampling::store_release(entry.armed, std::uint32_t{1});
+  sampling::store_release(entry.armed, sampling::kArmedByTimer);
   result = start_timer_at(timer, first_at, interval_ns);
   if (result != 0) {
     disarm_cpu_timer(entry);

@@ -156,6 +156,14 @@ void read_method_layout(VmLayout& vm, Reader& reader) {
   method.name_index = reader.required("ConstMethod", "_name_index");
   method.signature_index = reader.required("ConstMethod", "_signature_index");
   method.const_method_bytes = static_cast<std::int32_t>(tables.type_size("ConstMethod"));
+  method.flags = tables.offset("ConstMethod", "_flags") >= 0
+                     ? tables.offset("ConstMethod", "_flags") // 8 to 20
+                     : reader.optional("ConstMethod", "_flags._flags");
+  std::int32_t has_lines = 0;
+  if (tables.int_constant("ConstMethod::_has_linenumber_table", &has_lines) || // 8 to 20
+      tables.int_constant("ConstMethodFlags::_misc_has_linenumber_table", &has_lines)) {
+    method.has_lines = static_cast<std::uint16_t>(has_lines);
+  }
   method.pool_holder = reader.required("ConstantPool", "_pool_holder");
   method.pool_length = reader.required("ConstantPool", "_length");
   method.pool_bytes = static_cast<std::int32_t>(tables.type_size("ConstantPool"));

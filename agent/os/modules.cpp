@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/os/modules.h"
 
+#include "agent/arch/safe_load.h"
+
 namespace jprof::agent::os {
 namespace {
 
@@ -49,6 +51,7 @@ LoadedModule describe(const dl_phdr_info& info) {
       module.dynamic = at_address<Elf64_Dyn>(begin);
     } else if (header.p_type == PT_GNU_EH_FRAME) {
       module.eh_frame_header = begin;
+      module.eh_frame_header_bytes = header.p_memsz;
     } else if (header.p_type == PT_NOTE && module.build_id == nullptr) {
       read_build_id(begin, header.p_memsz, module);
     }
@@ -76,6 +79,7 @@ struct DynamicTables {
   const std::uint32_t* gnu_hash = nullptr;
   const std::uint32_t* sysv_hash = nullptr;
   const std::uint16_t* versions = nullptr;
+  std::uint64_t string_bytes = 0;
 };
 
 DynamicTables dynamic_tables(const LoadedModule& module) {
@@ -100,6 +104,9 @@ DynamicTables dynamic_tables(const LoadedModule& module) {
       break;
     case DT_VERSYM:
       tables.versions = at_address<std::uint16_t>(pointer);
+      break;
+    case DT_STRSZ:
+      tables.string_bytes = entry->d_un.d_val;
       break;
     default:
       break;
@@ -160,6 +167,50 @@ void* find_by_sysv_hash(const LoadedModule& module, const DynamicTables& tables,
   return nullptr;
 }
 
+std::uint64_t as_number(const void* pointer) {
+  return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+// How many symbols a GNU hash table covers: to the end of its last chain. The table says nothing of
+// symbols before its first, which are undefined ones.
+std::uint64_t count_by_gnu_hash(const LoadedModule& module, const DynamicTables& tables) {
+  const std::uint64_t table = as_number(tables.gnu_hash);
+  std::uint32_t head[3] = {}; // buckets, first symbol, words of the filter
+  if (!arch::copy(head, table, sizeof head)) {
+    return 0;
+  }
+  const std::uint64_t buckets = table + 16 + std::uint64_t{head[2]} * 8;
+  const std::uint64_t chains = buckets + std::uint64_t{head[0]} * 4;
+  if (chains < table || chains >= module.end) {
+    return 0;
+  }
+  std::uint32_t last = 0;
+  for (std::uint64_t at = buckets; at < chains; at += 4) {
+    std::uint32_t index = 0;
+    if (!arch::load(at, &index)) {
+      return 0;
+    }
+    last = index > last ? index : last;
+  }
+  if (last < head[1]) {
+    return 0;
+  }
+  for (std::uint64_t at = chains + std::uint64_t{last - head[1]} * 4; at < module.end; at += 4) {
+    std::uint32_t entry = 0;
+    if (!arch::load(at, &entry)) {
+      return 0;
+    }
+    if (++last; (entry & 1) != 0) {
+      return last;
+    }
+  }
+  return 0;
+}
+
+bool lies_within(const LoadedModule& module, std::uint64_t begin, std::uint64_t bytes) {
+  return begin >= module.base && begin <= module.end && bytes <= module.end - begin;
+}
+
 struct Search {
   const char* prefix;
   const char* name;
@@ -180,6 +231,23 @@ bool search_module(const LoadedModule& module, void* context) {
 void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context) {
   Visit argument{visit, context};
   dl_iterate_phdr(on_module, &argument);
+}
+
+DynamicSymbols dynamic_symbols(const LoadedModule& module) {
+  const DynamicTables tables = dynamic_tables(module);
+  DynamicSymbols found{.symbols = as_number(tables.symbols),
+                       .strings = as_number(tables.strings),
+                       .string_bytes = tables.string_bytes};
+  std::uint32_t chains = 0;
+  if (tables.gnu_hash != nullptr) {
+    found.count = count_by_gnu_hash(module, tables);
+  } else if (tables.sysv_hash != nullptr && arch::load(as_number(tables.sysv_hash + 1), &chains)) {
+    found.count = chains; // one for each symbol
+  }
+  const bool sane = found.count != 0 &&
+                    lies_within(module, found.symbols, found.count * sizeof(Elf64_Sym)) &&
+                    lies_within(module, found.strings, found.string_bytes);
+  return sane ? found : DynamicSymbols{};
 }
 
 void* find_symbol(const LoadedModule& module, const char* name) {

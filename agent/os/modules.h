@@ -22,6 +22,7 @@ struct LoadedModule {
   std::uint64_t code_begin = 0; // executable segments
   std::uint64_t code_end = 0;
   std::uint64_t eh_frame_header = 0; // 0: none
+  std::uint64_t eh_frame_header_bytes = 0;
   const std::uint8_t* build_id = nullptr;
   std::size_t build_id_bytes = 0;
   const Elf64_Dyn* dynamic = nullptr;
@@ -31,6 +32,15 @@ struct LoadedModule {
 
 // Calls visit(module, context) for each until it says false.
 void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context);
+
+// Where a module's dynamic symbols are in memory; all 0 where it has none. Lies within the module.
+struct DynamicSymbols {
+  std::uint64_t symbols = 0; // Elf64_Sym[count]
+  std::uint64_t count = 0;
+  std::uint64_t strings = 0;
+  std::uint64_t string_bytes = 0;
+};
+DynamicSymbols dynamic_symbols(const LoadedModule& module);
 
 // The address of a defined dynamic symbol of this module; null if it has none.
 void* find_symbol(const LoadedModule& module, const char* name);

@@ -42,6 +42,22 @@ void visit_entries(const char* entries, long bytes, void (*visit)(std::int32_t, 
   }
 }
 
+// Calls visit for each entry of a directory whose name is a number above 0.
+bool visit_numbers(const char* directory, void (*visit)(std::int32_t, void*), void* context) {
+  const int fd = open_readonly(directory);
+  if (fd < 0) {
+    return false;
+  }
+  alignas(8) char entries[4096];
+  long bytes = 0;
+  while ((bytes = arch::system_call(SYS_getdents64, fd, as_argument(entries), sizeof entries)) >
+         0) {
+    visit_entries(entries, bytes, visit, context);
+  }
+  close_fd(fd);
+  return bytes == 0;
+}
+
 } // namespace
 
 bool proc_is_ours() {
@@ -59,18 +75,26 @@ bool proc_is_ours() {
 }
 
 bool visit_threads(void (*visit)(std::int32_t tid, void* context), void* context) {
-  const int fd = open_readonly("/proc/self/task");
-  if (fd < 0) {
-    return false;
+  return visit_numbers("/proc/self/task", visit, context);
+}
+
+std::uint64_t count_open_files() {
+  std::uint64_t count = 0;
+  const bool complete = visit_numbers(
+      "/proc/self/fd", [](std::int32_t, void* context) { ++*static_cast<std::uint64_t*>(context); },
+      &count);
+  return complete ? count : ~std::uint64_t{0};
+}
+
+bool has_seccomp_filter() {
+  char status[4096];
+  const std::size_t length = read_file("/proc/thread-self/status", status, sizeof status);
+  for (std::size_t at = 0; at < length; ++at) {
+    if (starts_with(status + at, "\nSeccomp:\t")) {
+      return status[at + 10] != '0';
+    }
   }
-  alignas(8) char entries[4096];
-  long bytes = 0;
-  while ((bytes = arch::system_call(SYS_getdents64, fd, as_argument(entries), sizeof entries)) >
-         0) {
-    visit_entries(entries, bytes, visit, context);
-  }
-  close_fd(fd);
-  return bytes == 0;
+  return true;
 }
 
 std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes) {

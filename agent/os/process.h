@@ -20,6 +20,13 @@ std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes);
 // True if that thread of ours has this signal in its mask now.
 bool blocks_signal(std::int32_t tid, int signal);
 
+// True if a seccomp filter looks at the system calls of the calling thread; also where it cannot be
+// told.
+bool has_seccomp_filter();
+
+// Descriptors that the process has open; ~0 where they cannot be counted.
+std::uint64_t count_open_files();
+
 // SigQ of /proc/self/status: signals queued and allowed for this user. False if unreadable.
 bool queued_signals(std::uint64_t* queued, std::uint64_t* limit);
 

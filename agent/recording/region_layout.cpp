@@ -12,6 +12,8 @@ using wire::SectionKind;
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kArenaStart = 8; // offset 0 means "none"
+// Descriptors of perf events beyond so many for each thread slot are not looked up.
+constexpr std::uint32_t kDescriptorsPerThread = 8;
 
 std::uint64_t clamp(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   return value < low ? low : value > high ? high : value;
@@ -66,68 +68,92 @@ void zero(void* from, std::uint64_t bytes) {
   __builtin_memset(from, 0, bytes);
 }
 
+// What a reader takes in place, in proportion to the region.
+void take_tables(Divider& divider, std::uint64_t bytes, Sampler& sampler, PrivateTables& tables) {
+  const std::uint64_t slots = power_of_two_below(bytes / 8 / sizeof(wire::SampleSlot));
+  sampler.ring_capacity = slots;
+  sampler.ring = reinterpret_cast<wire::SampleSlot*>(divider.take(
+      SectionKind::kSampleRing, sizeof(wire::SampleSlot), slots * sizeof(wire::SampleSlot)));
+  sampler.thread_capacity = static_cast<std::uint32_t>(clamp(bytes / 8192, 64, 8192));
+  tables.thread_slots = reinterpret_cast<wire::ThreadSlot*>(
+      divider.take(SectionKind::kThreads, sizeof(wire::ThreadSlot),
+                   sampler.thread_capacity * sizeof(wire::ThreadSlot)));
+  sampler.thread_slots = tables.thread_slots;
+  tables.module_capacity =
+      static_cast<std::uint32_t>(clamp(bytes / 32768, 64, sampling::kMaxModules));
+  tables.module_slots = reinterpret_cast<wire::ModuleSlot*>(
+      divider.take(SectionKind::kModules, sizeof(wire::ModuleSlot),
+                   tables.module_capacity * sizeof(wire::ModuleSlot)));
+}
+
+// The hash tables of the two generations.
+struct Hashes {
+  std::uint8_t* at = nullptr;
+  std::uint64_t stack_slots = 0;
+  std::uint64_t name_slots = 0;
+};
+
+// The agent's own: thread entries, what finds them, scratch stacks, hash tables.
+Hashes take_private(Divider& divider, std::uint64_t bytes, Sampler& sampler,
+                    PrivateTables& tables) {
+  const std::uint64_t index_slots = power_of_two_below(sampler.thread_capacity) * 4;
+  sampler.perf_capacity = sampler.thread_capacity * kDescriptorsPerThread;
+  sampler.scratch_count = static_cast<std::uint32_t>(clamp(bytes >> 18, 4, 64));
+  Hashes hashes{.stack_slots = power_of_two_below(clamp(bytes / 256, 1024, 1U << 20)),
+                .name_slots = power_of_two_below(clamp(bytes / 512, 1024, 1U << 20))};
+  const std::uint64_t entries = sampler.thread_capacity * sizeof(sampling::ThreadEntry);
+  const std::uint64_t waiting = sampler.thread_capacity * sizeof(sampling::WaitingTime);
+  const std::uint64_t index = index_slots * sizeof(std::uint32_t);
+  const std::uint64_t perf = sampler.perf_capacity * sizeof(std::uint16_t);
+  const std::uint64_t scratch = sampler.scratch_count * sizeof(sampling::Scratch);
+  const std::uint64_t words = (hashes.stack_slots + hashes.name_slots) * wire::kGenerations;
+  std::uint8_t* at =
+      divider.take(SectionKind::kPrivate, 0,
+                   entries + waiting + index + perf + scratch + words * sizeof(std::uint64_t));
+  sampler.threads = reinterpret_cast<sampling::ThreadEntry*>(at);
+  at += entries;
+  tables.waiting = reinterpret_cast<sampling::WaitingTime*>(at);
+  at += waiting;
+  tables.thread_index = reinterpret_cast<std::uint32_t*>(at);
+  tables.thread_index_mask = static_cast<std::uint32_t>(index_slots - 1);
+  at += index;
+  sampler.perf_slots = reinterpret_cast<std::uint16_t*>(at);
+  at += perf;
+  sampler.scratch = reinterpret_cast<sampling::Scratch*>(at);
+  hashes.at = at + scratch;
+  return hashes;
+}
+
+// Stacks and names share what is left.
+void take_arenas(Divider& divider, Hashes hashes, Sampler& sampler) {
+  const std::uint64_t share = divider.left() / wire::kGenerations & ~(kPage - 1);
+  const std::uint64_t names = share / 4 & ~(kPage - 1);
+  constexpr SectionKind kStacks[] = {SectionKind::kStacks0, SectionKind::kStacks1};
+  constexpr SectionKind kNames[] = {SectionKind::kNames0, SectionKind::kNames1};
+  for (std::size_t i = 0; i < wire::kGenerations; ++i) {
+    auto& generation = sampler.generations[i];
+    generation.info = &sampler.header->generations[i];
+    point_at_arena(generation.stacks.arena, divider.take(kStacks[i], 0, share - names),
+                   share - names, &generation.info->stacks_committed_bytes);
+    point_at_arena(generation.names.arena, divider.take(kNames[i], 0, names), names,
+                   &generation.info->names_committed_bytes);
+    generation.stacks.table = {reinterpret_cast<std::uint64_t*>(hashes.at), hashes.stack_slots - 1};
+    hashes.at += hashes.stack_slots * sizeof(std::uint64_t);
+    generation.names.table = {reinterpret_cast<std::uint64_t*>(hashes.at), hashes.name_slots - 1};
+    hashes.at += hashes.name_slots * sizeof(std::uint64_t);
+  }
+}
+
 } // namespace
 
 bool lay_out(void* region, std::uint64_t bytes, Sampler* sampler, PrivateTables* tables) {
   if (bytes < kMinRegionBytes || bytes > kMaxRegionBytes) {
     return false;
   }
-  auto* header = static_cast<wire::RegionHeader*>(region);
+  sampler->header = static_cast<wire::RegionHeader*>(region);
   Divider divider(region, bytes);
-  sampler->header = header;
-
-  // Fixed tables first, in proportion; the arenas share what is left.
-  const std::uint64_t slots = power_of_two_below(bytes / 8 / sizeof(wire::SampleSlot));
-  sampler->ring_capacity = slots;
-  sampler->ring = reinterpret_cast<wire::SampleSlot*>(divider.take(
-      SectionKind::kSampleRing, sizeof(wire::SampleSlot), slots * sizeof(wire::SampleSlot)));
-  sampler->thread_capacity = static_cast<std::uint32_t>(clamp(bytes / 8192, 64, 8192));
-  tables->thread_slots = reinterpret_cast<wire::ThreadSlot*>(
-      divider.take(SectionKind::kThreads, sizeof(wire::ThreadSlot),
-                   sampler->thread_capacity * sizeof(wire::ThreadSlot)));
-  sampler->thread_slots = tables->thread_slots;
-  tables->module_capacity =
-      static_cast<std::uint32_t>(clamp(bytes / 32768, 64, sampling::kMaxModules));
-  tables->module_slots = reinterpret_cast<wire::ModuleSlot*>(
-      divider.take(SectionKind::kModules, sizeof(wire::ModuleSlot),
-                   tables->module_capacity * sizeof(wire::ModuleSlot)));
-
-  // The private part: thread entries, their index, scratch stacks, two pairs of hash tables.
-  const std::uint64_t index_slots = power_of_two_below(sampler->thread_capacity) * 4;
-  sampler->scratch_count = static_cast<std::uint32_t>(clamp(bytes >> 18, 4, 64));
-  const std::uint64_t stack_slots = power_of_two_below(clamp(bytes / 256, 1024, 1U << 20));
-  const std::uint64_t name_slots = power_of_two_below(clamp(bytes / 512, 1024, 1U << 20));
-  const std::uint64_t entries = sampler->thread_capacity * sizeof(sampling::ThreadEntry);
-  const std::uint64_t waiting = sampler->thread_capacity * sizeof(sampling::WaitingTime);
-  const std::uint64_t index = index_slots * sizeof(std::uint32_t);
-  const std::uint64_t scratch = sampler->scratch_count * sizeof(sampling::Scratch);
-  const std::uint64_t hashes = (stack_slots + name_slots) * sizeof(std::uint64_t);
-  std::uint8_t* at = divider.take(
-      SectionKind::kPrivate, 0, entries + waiting + index + scratch + wire::kGenerations * hashes);
-  sampler->threads = reinterpret_cast<sampling::ThreadEntry*>(at);
-  tables->waiting = reinterpret_cast<sampling::WaitingTime*>(at + entries);
-  at += entries + waiting;
-  tables->thread_index = reinterpret_cast<std::uint32_t*>(at);
-  tables->thread_index_mask = static_cast<std::uint32_t>(index_slots - 1);
-  sampler->scratch = reinterpret_cast<sampling::Scratch*>(at + index);
-  at += index + scratch;
-
-  const std::uint64_t share = divider.left() / wire::kGenerations & ~(kPage - 1);
-  const std::uint64_t names = share / 4 & ~(kPage - 1);
-  constexpr SectionKind kStacks[] = {SectionKind::kStacks0, SectionKind::kStacks1};
-  constexpr SectionKind kNames[] = {SectionKind::kNames0, SectionKind::kNames1};
-  for (std::size_t i = 0; i < wire::kGenerations; ++i) {
-    auto& generation = sampler->generations[i];
-    generation.info = &header->generations[i];
-    point_at_arena(generation.stacks.arena, divider.take(kStacks[i], 0, share - names),
-                   share - names, &generation.info->stacks_committed_bytes);
-    point_at_arena(generation.names.arena, divider.take(kNames[i], 0, names), names,
-                   &generation.info->names_committed_bytes);
-    generation.stacks.table = {reinterpret_cast<std::uint64_t*>(at), stack_slots - 1};
-    at += stack_slots * sizeof(std::uint64_t);
-    generation.names.table = {reinterpret_cast<std::uint64_t*>(at), name_slots - 1};
-    at += name_slots * sizeof(std::uint64_t);
-  }
+  take_tables(divider, bytes, *sampler, *tables);
+  take_arenas(divider, take_private(divider, bytes, *sampler, *tables), *sampler);
   return !divider.failed();
 }
 

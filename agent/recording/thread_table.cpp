@@ -3,6 +3,7 @@
 #include "agent/recording/thread_table.h"
 
 #include "agent/engines/cpu_timer.h"
+#include "agent/engines/perf_clock.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
 #include "agent/sampling/shared_memory.h"
@@ -75,7 +76,7 @@ void forget_agent_thread(std::int32_t tid) {
 }
 
 void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal,
-                        std::uint64_t interval_ns) {
+                        std::uint64_t interval_ns, wire::Engine engine) {
   *this = ThreadTable{};
   sampler_ = sampler;
   tables_ = tables;
@@ -85,6 +86,13 @@ void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables,
   std::uint64_t queued = 0;
   std::uint64_t limit = 0;
   timer_budget_ = os::queued_signals(&queued, &limit) && limit > queued ? (limit - queued) / 2 : 0;
+  if (engine == wire::Engine::kPerfClock) {
+    const std::uint32_t refusal = engines::perf_refusal();
+    sampling::store_relaxed(sampling::counter(*sampler, Counter::kPerfRefusal),
+                            std::uint64_t{refusal});
+    perf_budget_ = refusal == 0 ? engines::perf_budget() : 0;
+    engine_ = refusal == 0 ? engine : wire::Engine::kCpuTimer;
+  }
 }
 
 void ThreadTable::arm_first() {
@@ -173,13 +181,34 @@ void ThreadTable::name_by_kernel(std::uint32_t slot) {
   });
 }
 
+// 0 or -errno.
+long ThreadTable::arm_by_engine(ThreadEntry& entry) {
+  if (engine_ == wire::Engine::kPerfClock) {
+    if (perf_budget_ > 0 && engines::arm_perf_clock(*sampler_, entry, signal_, interval_ns_) == 0) {
+      --perf_budget_;
+      return 0;
+    }
+    sampling::count(*sampler_, Counter::kThreadsByTimer);
+  }
+  return armed_ < timer_budget_
+             ? engines::arm_cpu_timer(entry, signal_, interval_ns_, first_signal_ns())
+             : -EAGAIN;
+}
+
+void ThreadTable::disarm(ThreadEntry& entry) {
+  if (entry.armed == sampling::kArmedByPerf) {
+    engines::disarm_perf_clock(entry);
+    ++perf_budget_;
+  } else {
+    engines::disarm_cpu_timer(entry);
+  }
+  --armed_;
+}
+
 void ThreadTable::arm(std::uint32_t slot) {
   ThreadEntry& entry = sampler_->threads[slot];
   const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-  long result = -EAGAIN;
-  if (armed_ < timer_budget_) {
-    result = engines::arm_cpu_timer(entry, signal_, interval_ns_, first_signal_ns());
-  }
+  const long result = arm_by_engine(entry);
   const std::uint64_t now = now_ns();
   if (result == 0) {
     ++armed_;
@@ -218,8 +247,7 @@ void ThreadTable::retire(std::uint32_t slot) {
     ++index_garbage_;
   }
   if (entry.armed != 0) {
-    engines::disarm_cpu_timer(entry);
-    --armed_;
+    disarm(entry);
   }
   entry.tid = 0;
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
@@ -273,6 +301,13 @@ void ThreadTable::name_new_threads() {
 }
 
 void ThreadTable::name_last_threads() {
+  for (std::uint32_t slot = 0; slot < used_;
+       ++slot) { // one may have been renamed since it was named
+    ThreadEntry& entry = sampler_->threads[slot];
+    if (entry.tid != 0 && sampling::load_relaxed(entry.java_thread) != 0) {
+      name(slot);
+    }
+  }
   for (unsigned i = 0; i < kLastNameTries; ++i) {
     name_new_threads();
     if (sampler_->names_wanted.load(std::memory_order_relaxed) == 0) {
@@ -331,8 +366,11 @@ void ThreadTable::name(std::uint32_t slot) {
 void ThreadTable::set_interval(std::uint64_t interval_ns) {
   interval_ns_ = interval_ns;
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
-    if (sampler_->threads[slot].armed != 0) {
-      engines::change_cpu_timer(sampler_->threads[slot], interval_ns);
+    ThreadEntry& entry = sampler_->threads[slot];
+    if (entry.armed == sampling::kArmedByPerf) {
+      engines::change_perf_clock(entry, interval_ns);
+    } else if (entry.armed != 0) {
+      engines::change_cpu_timer(entry, interval_ns);
     }
   }
 }
@@ -342,8 +380,7 @@ void ThreadTable::disarm_all() {
     ThreadEntry& entry = sampler_->threads[slot];
     if (entry.armed != 0) {
       const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-      engines::disarm_cpu_timer(entry);
-      --armed_;
+      disarm(entry);
       if (cpu != 0) {
         change(tables_.thread_slots[slot],
                [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });

@@ -19,9 +19,13 @@ void forget_agent_thread(std::int32_t tid);
 
 class ThreadTable {
  public:
-  // Timers may use at most half of the queued signals that are left to this user.
+  // Timers may use at most half of the queued signals that are left to this user, perf's clock at
+  // most half of the descriptors that are left to the process; a thread without an event of perf's
+  // gets a timer. Where perf's clock cannot be used at all, kPerfRefusal says why.
   void begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal,
-             std::uint64_t interval_ns);
+             std::uint64_t interval_ns, wire::Engine engine);
+  // What the threads are armed with.
+  wire::Engine engine() const { return engine_; }
 
   // The first scan leaves names to name_first: to read them takes longer than to arm the threads.
   void arm_first();
@@ -34,7 +38,7 @@ class ThreadTable {
   // Finds out the Java names and ids of threads that were sampled as Java threads since the last
   // call, and tries again where the collector was in the way. Cheap if there are none.
   void name_new_threads();
-  // The same for the last time, with a few milliseconds of patience.
+  // All of them once more, with a few milliseconds of patience for those that were never named.
   void name_last_threads();
   // Brings CPU times, names and flags up to date; twice a second.
   void update();
@@ -53,6 +57,8 @@ class ThreadTable {
  private:
   void see(std::int32_t tid);
   void arm(std::uint32_t slot);
+  long arm_by_engine(sampling::ThreadEntry& entry);
+  void disarm(sampling::ThreadEntry& entry);
   void retire(std::uint32_t slot);
   void name(std::uint32_t slot);
   void name_by_kernel(std::uint32_t slot);
@@ -75,7 +81,9 @@ class ThreadTable {
   std::uint32_t failed_ = 0;
   std::uint32_t scan_number_ = 0;
   std::uint32_t index_garbage_ = 0;
+  wire::Engine engine_ = wire::Engine::kCpuTimer;
   std::uint64_t timer_budget_ = 0;
+  std::uint64_t perf_budget_ = 0; // events that may still be opened
   std::uint64_t first_armed_ns_ = 0;
   std::uint64_t next_scan_ns_ = 0;
   std::uint64_t random_ = 0;

@@ -248,6 +248,17 @@ class RowBuilder {
     return cursor.ok();
   }
 
+  static std::uint64_t advance_of(std::uint8_t opcode, ByteCursor& cursor) {
+    switch (opcode) {
+    case 0x02:
+      return cursor.byte();
+    case 0x03:
+      return cursor.fixed<std::uint16_t>();
+    default:
+      return cursor.fixed<std::uint32_t>();
+    }
+  }
+
   bool extended(std::uint8_t opcode, ByteCursor& cursor, bool* more) {
     const std::int64_t scale = function_.common.data_alignment;
     std::uint64_t number = 0;
@@ -255,14 +266,10 @@ class RowBuilder {
     case 0x00: // nop
     case 0x2d: // AARCH64_negate_ra_state: the return address is stripped in any case
       break;
-    case 0x02: // advance_loc1
-      *more = advance(cursor.byte());
-      break;
-    case 0x03: // advance_loc2
-      *more = advance(cursor.fixed<std::uint16_t>());
-      break;
-    case 0x04: // advance_loc4
-      *more = advance(cursor.fixed<std::uint32_t>());
+    case 0x02: // advance_loc1, 2, 4
+    case 0x03:
+    case 0x04:
+      *more = advance(advance_of(opcode, cursor));
       break;
     case 0x05: // offset_extended
       number = cursor.unsigned_leb();

@@ -51,9 +51,9 @@ void on_sampling_signal(int signal, siginfo_t* info, void* context) {
   Sampler* sampler = g_sampler.load();
   bool foreign = true;
   if (sampler != nullptr) {
-    if (owns_signal(*sampler, *info)) {
+    if (ThreadEntry* entry = sender_of(*sampler, *info); entry != nullptr) {
       foreign = false;
-      take_sample(*sampler, *info, context);
+      take_sample(*sampler, *entry, *info, context);
     } else if (os::process_id() == sampler->pid) { // a forked child has no region
       count(*sampler, wire::Counter::kEntered);
       count(*sampler, wire::Counter::kOutcomeForeign);

@@ -14,6 +14,8 @@ constexpr std::uint16_t kMaxNameBytes = 256;
 constexpr std::uint16_t kMaxSignatureBytes = 512;
 constexpr std::uint16_t kAccNative = 0x0100; // JVMS 4.6
 constexpr std::uint64_t kMaxProbes = 64;
+// Of a line table, which takes one byte for most lines. A longer one is left out.
+constexpr std::uint32_t kMaxLineBytes = 4096;
 
 std::uint64_t field(std::uint64_t object, std::int32_t offset) {
   return object + static_cast<std::uint64_t>(offset);
@@ -67,7 +69,8 @@ bool same_text(const char* text, const TextPiece& piece) {
 bool same(const wire::NameRecord* record, const NamedThing& thing) {
   if (record->address != thing.address || record->class_bytes != thing.holder.bytes ||
       record->name_bytes != thing.name.bytes || record->signature_bytes != thing.signature.bytes ||
-      record->flags != thing.flags || record->kind != static_cast<std::uint16_t>(thing.kind)) {
+      record->flags != thing.flags || record->version != thing.version ||
+      record->kind != static_cast<std::uint16_t>(thing.kind)) {
     return false;
   }
   const auto* text = reinterpret_cast<const char*>(record + 1);
@@ -75,12 +78,46 @@ bool same(const wire::NameRecord* record, const NamedThing& thing) {
          same_text(text + thing.holder.bytes + thing.name.bytes, thing.signature);
 }
 
+// Where a number of HotSpot's compressed streams ends: at its fifth byte, or at one below 192
+// (utilities/unsigned5, code/compressedStream).
+bool skip_number(std::uint64_t table, std::uint32_t* at) {
+  for (unsigned i = 0; i < 5; ++i) {
+    std::uint8_t byte = 0;
+    if (!load(table + (*at)++, &byte)) {
+      return false;
+    }
+    if (byte < 192) {
+      return true;
+    }
+  }
+  return true;
+}
+
+// Bytes of a compressed line table, its final zero included; 0 where it is too long to be kept. An
+// entry is one byte, or 0xff and two numbers.
+std::uint32_t line_bytes(std::uint64_t table) {
+  for (std::uint32_t at = 0; table != 0 && at < kMaxLineBytes;) {
+    std::uint8_t byte = 0;
+    if (!load(table + at++, &byte)) {
+      return 0;
+    }
+    if (byte == 0) {
+      return at;
+    }
+    if (byte == 0xff && (!skip_number(table, &at) || !skip_number(table, &at))) {
+      return 0;
+    }
+  }
+  return 0;
+}
+
 // A complete record; 0 if there is no room or the text went away while it was copied.
 std::uint32_t write(const Arena& arena, const NamedThing& thing) {
   const std::uint32_t text_bytes =
       std::uint32_t{thing.holder.bytes} + thing.name.bytes + thing.signature.bytes;
+  const std::uint32_t lines = line_bytes(thing.line_table);
   const std::uint32_t record_bytes =
-      (static_cast<std::uint32_t>(sizeof(wire::NameRecord)) + text_bytes + 7U) & ~7U;
+      (static_cast<std::uint32_t>(sizeof(wire::NameRecord)) + text_bytes + lines + 7U) & ~7U;
   auto* record = static_cast<wire::NameRecord*>(arena.reserve(record_bytes));
   if (record == nullptr) {
     return 0;
@@ -93,11 +130,13 @@ std::uint32_t write(const Arena& arena, const NamedThing& thing) {
   record->name_bytes = thing.name.bytes;
   record->signature_bytes = thing.signature.bytes;
   record->access_flags = thing.access_flags;
+  record->version = thing.version;
   record->address = thing.address;
   const bool copied = arch::copy(text, thing.holder.address, thing.holder.bytes) &&
                       arch::copy(text + thing.holder.bytes, thing.name.address, thing.name.bytes) &&
                       arch::copy(text + thing.holder.bytes + thing.name.bytes,
-                                 thing.signature.address, thing.signature.bytes);
+                                 thing.signature.address, thing.signature.bytes) &&
+                      arch::copy(text + text_bytes, thing.line_table, lines);
   if (!copied) {
     record->kind = 0; // a reader skips unknown kinds
   }
@@ -139,12 +178,21 @@ bool read_method(const VmLayout& vm, std::uint64_t method, MethodView* view) {
                         &text.signature, &signature_cut)) {
     return false;
   }
+  std::uint16_t method_flags = 0;
+  const bool has_lines = fields.flags >= 0 &&
+                         load(field(const_method, fields.flags), &method_flags) &&
+                         (method_flags & fields.has_lines) != 0;
+  text.version = static_cast<std::uint32_t>(const_method >> 3);
+  text.line_table =
+      has_lines ? field(const_method, fields.const_method_bytes) + code_size : std::uint64_t{0};
   text.address = method;
   text.kind = wire::NameKind::kMethod;
   text.flags = static_cast<std::uint16_t>(
       (holder_cut ? static_cast<unsigned>(wire::NameFlag::kClassCut) : 0U) |
       (name_cut ? static_cast<unsigned>(wire::NameFlag::kNameCut) : 0U) |
-      (signature_cut ? static_cast<unsigned>(wire::NameFlag::kSignatureCut) : 0U));
+      (signature_cut ? static_cast<unsigned>(wire::NameFlag::kSignatureCut) : 0U) |
+      (has_lines ? static_cast<unsigned>(wire::NameFlag::kHasLines) : 0U) |
+      (vm.number_bias != 0 ? static_cast<unsigned>(wire::NameFlag::kLinesExcludeZero) : 0U));
   view->bytecodes = field(const_method, fields.const_method_bytes);
   view->bytecode_bytes = code_size;
   view->is_native = (text.access_flags & kAccNative) != 0;

@@ -31,6 +31,8 @@ struct NamedThing {
   TextPiece holder; // class, empty for a stub
   TextPiece name;
   TextPiece signature;
+  std::uint32_t version = 0;    // of its bytecodes: another ConstMethod, another line table
+  std::uint64_t line_table = 0; // address of the compressed line table; 0: it has none
 };
 
 // A Method with the parts of it that a walk needs.

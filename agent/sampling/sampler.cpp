@@ -238,6 +238,16 @@ void record(Sampler& sampler, ThreadEntry& entry, std::uint64_t weight, std::uin
   count(sampler, outcome.is_error ? Counter::kOutcomeError : Counter::kOutcomeStack);
 }
 
+// False for a signal that was queued before its thread was disarmed, or armed anew.
+bool is_of_now(const Sampler& sampler, ThreadEntry& entry, const siginfo_t& info) {
+  const std::uint32_t armed = load_acquire(entry.armed);
+  if (info.si_code == SI_TIMER) {
+    return armed == kArmedByTimer &&
+           (!sampler.signals_carry_timer_id || info.si_timerid == load_relaxed(entry.timer));
+  }
+  return armed == kArmedByPerf && info.si_fd == load_relaxed(entry.timer);
+}
+
 } // namespace
 
 std::uint64_t monotonic_ns(const Sampler& sampler) {
@@ -266,20 +276,25 @@ std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns) {
   return weight;
 }
 
-bool owns_signal(const Sampler& sampler, const siginfo_t& info) {
+ThreadEntry* sender_of(const Sampler& sampler, const siginfo_t& info) {
+  if (info.si_code == POLL_IN || info.si_code == POLL_HUP) {
+    const auto fd = static_cast<std::uint32_t>(info.si_fd);
+    const std::uint32_t slot =
+        fd < sampler.perf_capacity ? load_relaxed(sampler.perf_slots[fd]) : 0U;
+    return slot != 0 && slot <= sampler.thread_capacity ? &sampler.threads[slot - 1] : nullptr;
+  }
   const auto at = reinterpret_cast<std::uint64_t>(info.si_value.sival_ptr);
   const auto first = reinterpret_cast<std::uint64_t>(sampler.threads);
-  return info.si_code == SI_TIMER && at >= first &&
-         at < first + sampler.thread_capacity * sizeof(ThreadEntry) &&
-         (at - first) % sizeof(ThreadEntry) == 0;
+  const bool ours = info.si_code == SI_TIMER && at >= first &&
+                    at < first + sampler.thread_capacity * sizeof(ThreadEntry) &&
+                    (at - first) % sizeof(ThreadEntry) == 0;
+  return ours ? static_cast<ThreadEntry*>(info.si_value.sival_ptr) : nullptr;
 }
 
-void take_sample(Sampler& sampler, const siginfo_t& info, const void* ucontext) {
+void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
+                 const void* ucontext) {
   count(sampler, Counter::kEntered);
-  auto& entry = *static_cast<ThreadEntry*>(info.si_value.sival_ptr);
-  const bool other_timer =
-      sampler.signals_carry_timer_id && info.si_timerid != load_relaxed(entry.timer);
-  if (load_acquire(entry.armed) == 0 || other_timer) {
+  if (!is_of_now(sampler, entry, info)) {
     count(sampler, Counter::kOutcomeStale);
     return;
   }
@@ -291,12 +306,18 @@ void take_sample(Sampler& sampler, const siginfo_t& info, const void* ucontext) 
       shared(sampler.thread_slots[&entry - sampler.threads].signals).fetch_add(1);
   const std::uint64_t stands_for = load_relaxed(entry.interval_ns) >= kTimeEachNs ? 1 : kTimeOneOf;
   const bool timed = signals % stands_for == 0;
-  const std::uint64_t begin = timed ? thread_cpu_ns() : 0;
-  const auto overruns = static_cast<std::uint64_t>(info.si_overrun > 0 ? info.si_overrun : 0);
-  if (overruns != 0) {
-    count(sampler, Counter::kOverruns, overruns);
+  const bool by_perf = info.si_code != SI_TIMER;
+  const std::uint64_t begin = timed || by_perf ? thread_cpu_ns() : 0;
+  std::uint64_t weight = 0;
+  if (by_perf) {
+    weight = begin - shared(entry.accounted_ns).exchange(begin, std::memory_order_relaxed);
+  } else {
+    const auto overruns = static_cast<std::uint64_t>(info.si_overrun > 0 ? info.si_overrun : 0);
+    if (overruns != 0) {
+      count(sampler, Counter::kOverruns, overruns);
+    }
+    weight = take_weight(entry, overruns);
   }
-  const std::uint64_t weight = take_weight(entry, overruns);
   if (sampler.waiting != nullptr) {
     note_java_thread(sampler, entry, current_java_thread(sampler));
     WaitingTime& waiting = sampler.waiting[&entry - sampler.threads];

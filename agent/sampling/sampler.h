@@ -22,19 +22,23 @@
 
 namespace jprof::agent::sampling {
 
+// ThreadEntry::armed, 0 while it is not.
+inline constexpr std::uint32_t kArmedByTimer = 1;
+inline constexpr std::uint32_t kArmedByPerf = 2;
+
 // What the agent keeps for each armed thread, in the private part of the region. The address of its
-// entry travels in the timer's signal, so the handler needs neither gettid nor thread-local
-// storage.
+// entry travels in the timer's signal, the number of the event's descriptor in that of perf's
+// clock, so the handler needs neither gettid nor thread-local storage.
 struct alignas(64) ThreadEntry {
   std::int32_t tid = 0;
-  std::int32_t timer = -1;       // the kernel's id
-  std::uint32_t armed = 0;       // atomic: signals of this timer count
+  std::int32_t timer = -1;       // the kernel's id, or the descriptor of perf's event
+  std::uint32_t armed = 0;       // atomic: its signals count, and of which source they are
   std::uint32_t busy = 0;        // atomic: a handler runs on this thread
   std::uint64_t java_thread = 0; // atomic: the JavaThread that it was last seen with
   std::uint64_t named_after = 0; // the one that it has its name from
   std::uint64_t interval_ns = 0; // atomic: of its timer
-  // Atomic: how far its samples account for its CPU clock, and what the next one stands for besides
-  // its intervals (engines/cpu_timer.h).
+  // Atomic: how far its samples account for its CPU clock, and what the next one of a timer stands
+  // for besides its intervals (engines/cpu_timer.h).
   std::uint64_t accounted_ns = 0;
   std::uint64_t carried_ns = 0;
   std::uint32_t seen = 0;       // the scan that saw this thread last
@@ -69,6 +73,8 @@ struct Sampler {
   ThreadEntry* threads = nullptr;
   wire::ThreadSlot* thread_slots = nullptr;
   std::uint32_t thread_capacity = 0;
+  std::uint16_t* perf_slots = nullptr; // [perf_capacity], by descriptor: slot + 1, 0: none of ours
+  std::uint32_t perf_capacity = 0;
   Scratch* scratch = nullptr;
   std::uint32_t scratch_count = 0;
   std::uint32_t max_depth = 0; // atomic
@@ -96,9 +102,11 @@ std::uint64_t monotonic_ns(const Sampler& sampler);
 // let pass, and what change_cpu_timer has carried over. Notes it as accounted for. On that thread.
 std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns);
 
-// Takes the sample that `info` announces, on the thread that it interrupted. REQUIRES: the signal
-// is one of our timers' (owns_signal).
-void take_sample(Sampler& sampler, const siginfo_t& info, const void* ucontext);
+// The thread whose timer or perf event has sent this signal; null for anybody else's.
+ThreadEntry* sender_of(const Sampler& sampler, const siginfo_t& info);
+
+// Takes the sample that `info` announces, on the thread that it interrupted, which is `entry`'s.
+void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info, const void* ucontext);
 
 // What the JVM said about a thread's stack, leaf first; no frames: `error` says why.
 struct FoundStack {
@@ -110,9 +118,6 @@ struct FoundStack {
 // Commits samples for the time that waits for this thread's stack, one for each signal. On the
 // agent's thread.
 void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& found);
-
-// True if this is a signal of one of the session's own timers.
-bool owns_signal(const Sampler& sampler, const siginfo_t& info);
 
 std::uint64_t& counter(Sampler& sampler, wire::Counter which);
 void count(Sampler& sampler, wire::Counter which, std::uint64_t amount = 1);

@@ -67,7 +67,9 @@ struct MethodLayout {
   std::int32_t code_size = -1;
   std::int32_t name_index = -1;
   std::int32_t signature_index = -1;
-  std::int32_t const_method_bytes = 0; // bytecodes follow
+  std::int32_t const_method_bytes = 0; // bytecodes follow, then the line table
+  std::int32_t flags = -1;             // -1: line tables cannot be told
+  std::uint16_t has_lines = 0;         // bit of flags
   std::int32_t pool_holder = -1;       // in ConstantPool
   std::int32_t pool_length = -1;
   std::int32_t pool_bytes = 0; // entries follow

@@ -133,12 +133,14 @@ base::Result<profile::Profile> read_folded_file(int fd, const std::string& path)
 
 } // namespace
 
-base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name) {
+base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name,
+                                        profile::FrameLines lines) {
   const std::string_view title = base_name(name);
   auto profile = [&]() -> base::Result<profile::Profile> {
     switch (content_of(bytes)) {
     case Content::kRecording: {
-      JPROF_TRY_ASSIGN(profile::Recording recording, profile::read_recording(bytes));
+      JPROF_TRY_ASSIGN(profile::Recording recording,
+                       profile::read_recording(bytes, {.lines = lines}));
       return std::move(recording.profile);
     }
     case Content::kPerfScript:
@@ -173,7 +175,7 @@ base::Result<Input> read_input(const std::string& path) {
   return Input{path, std::move(bytes)};
 }
 
-base::Result<profile::Profile> read_profile(const std::string& path) {
+base::Result<profile::Profile> read_profile(const std::string& path, profile::FrameLines lines) {
   struct stat info {};
   // Asked before it is opened: a pipe that is opened twice would break.
   if (path != "-" && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
@@ -187,7 +189,7 @@ base::Result<profile::Profile> read_profile(const std::string& path) {
     }
   }
   JPROF_TRY_ASSIGN(const Input input, read_input(path));
-  return read_any(input.bytes, input.name);
+  return read_any(input.bytes, input.name, lines);
 }
 
 base::Result<std::string> folded_text(Input input, KindSuffixes suffixes) {

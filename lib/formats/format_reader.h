@@ -4,6 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/profile/profile.h"
+#include "lib/profile/recording_reader.h"
 
 #include <string>
 #include <string_view>
@@ -23,11 +24,14 @@ base::Result<Input> read_input(const std::string& path);
 // Reads a profile in any format that we read; which one is told by its content, not by its name:
 // recordings by their magic, the rest by their first lines. Errors begin with the input's name and,
 // for text, the number of the line.
-base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name);
+// `lines` is about recordings, which know the line of each Java frame.
+base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name,
+                                        profile::FrameLines lines = profile::FrameLines::kMerge);
 
 // read_input() and read_any() in one. Folded text in a file is read piece by piece: it is often ten
 // times what is made of it.
-base::Result<profile::Profile> read_profile(const std::string& path);
+base::Result<profile::Profile>
+read_profile(const std::string& path, profile::FrameLines lines = profile::FrameLines::kMerge);
 
 // Folded text as it stands (decimals and second counts are kept); other formats are folded, with
 // the suffixes of kinds if `suffixes`.

@@ -25,6 +25,10 @@ StringId ProfileBuilder::intern_string(std::string_view text) {
   return state_->dictionary.intern_string(text);
 }
 
+std::string_view ProfileBuilder::string(StringId id) const {
+  return state_->dictionary.string(id);
+}
+
 FrameId ProfileBuilder::intern_frame(const Frame& frame) {
   return state_->dictionary.intern_frame(frame);
 }

@@ -20,6 +20,7 @@ class ProfileBuilder {
   ProfileBuilder& operator=(ProfileBuilder&&) noexcept;
 
   StringId intern_string(std::string_view text);
+  std::string_view string(StringId id) const;
   FrameId intern_frame(const Frame& frame);
   // Root first. The empty stack is a stack like others.
   StackId intern_stack(std::span<const FrameId> root_first);

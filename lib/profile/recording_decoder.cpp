@@ -7,6 +7,7 @@
 #include "lib/profile/sample_columns.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace jprof::profile {
@@ -15,6 +16,8 @@ namespace {
 constexpr std::string_view kDamaged = "[damaged]";
 // A thread's id is ours and small; a foreign one must not make us allocate.
 constexpr std::uint64_t kMostThreads = 1U << 20;
+// A few bytes of the file name a frame, whose text with its line may be 64 KiB.
+constexpr std::size_t kMostShownBytes = 256U << 20;
 
 FrameKind kind_of(std::uint8_t value) {
   return value <= static_cast<std::uint8_t>(FrameKind::kThread) ? static_cast<FrameKind>(value)
@@ -152,7 +155,18 @@ RecordingDecoder::Outcome RecordingDecoder::decode_frames(std::string_view bytes
   if (!in.ok()) {
     return Outcome::kDamaged;
   }
-  for (const Frame& frame : block) {
+  for (Frame& frame : block) {
+    if (options_.lines == FrameLines::kMerge) {
+      frame.line = 0;
+    } else if (options_.lines == FrameLines::kShow && frame.line > 0) {
+      const std::string name =
+          std::string(builder_.string(frame.name)) + ':' + std::to_string(frame.line);
+      shown_bytes_ += name.size();
+      if (shown_bytes_ > kMostShownBytes) {
+        return Outcome::kLimit;
+      }
+      frame.name = builder_.intern_string(name);
+    }
     frames_.push_back(builder_.intern_frame(frame));
   }
   return Outcome::kOk;

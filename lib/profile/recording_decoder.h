@@ -53,6 +53,7 @@ class RecordingDecoder {
   std::map<MergeKey, std::size_t> merged_; // into kept_
   std::vector<Sample> kept_;
   std::size_t stack_frames_ = 0;
+  std::size_t shown_bytes_ = 0; // of names with lines
   std::uint64_t samples_ = 0;
   std::uint64_t weight_ = 0;
   std::uint64_t count_ = 0;

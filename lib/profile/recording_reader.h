@@ -19,8 +19,15 @@ enum class SampleTimes {
   kMerge, // equal samples become one with a count: for recordings too long to hold
 };
 
+enum class FrameLines {
+  kKeep,  // frames that differ by their line alone are different frames
+  kMerge, // ... are one, without a line
+  kShow,  // ... have the line in their name: "Foo.bar:12"
+};
+
 struct ReadOptions {
   SampleTimes times = SampleTimes::kKeep;
+  FrameLines lines = FrameLines::kKeep;
   // More than this fails with kLimit.
   std::size_t samples = 32'000'000;
   std::size_t stack_frames = 256'000'000;  // frame references in all stacks

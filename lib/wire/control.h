@@ -9,8 +9,9 @@
 //
 // Order: agent connects; the sidecar checks SO_PEERCRED; agent sends Hello with the nonce of the
 // option string; sidecar answers Start with the region's memfd (SCM_RIGHTS); agent answers Started
-// or Failed. While recording: sidecar sends Drained at >= 4 Hz, or Stop; agent sends Stopped once,
-// last. A hang-up of either side, never a timeout, means that it is gone.
+// or Failed. While recording: sidecar sends Drained at >= 4 Hz, Stop, or SymbolsWanted with a
+// memfd, which the agent answers with Symbols; agent sends Stopped once, last. A hang-up of either
+// side, never a timeout, means that it is gone. Messages of unknown types are skipped.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +22,15 @@ inline constexpr std::uint32_t kControlVersion = 1;
 inline constexpr std::uint32_t kMinControlVersion = 1;
 
 enum class ControlType : std::uint32_t {
-  kHello = 1,   // agent -> sidecar
-  kStart = 2,   // sidecar -> agent, with the memfd
-  kStarted = 3, // agent -> sidecar
-  kFailed = 4,  // agent -> sidecar: no session; the agent is idle again
-  kDrained = 5, // sidecar -> agent
-  kStop = 6,    // sidecar -> agent
-  kStopped = 7, // agent -> sidecar: the region is final
+  kHello = 1,         // agent -> sidecar
+  kStart = 2,         // sidecar -> agent, with the memfd
+  kStarted = 3,       // agent -> sidecar
+  kFailed = 4,        // agent -> sidecar: no session; the agent is idle again
+  kDrained = 5,       // sidecar -> agent
+  kStop = 6,          // sidecar -> agent
+  kStopped = 7,       // agent -> sidecar: the region is final
+  kSymbolsWanted = 8, // sidecar -> agent, with a memfd: of a module whose file it cannot open
+  kSymbols = 9,       // agent -> sidecar: what it has written there
 };
 
 struct ControlHeader {
@@ -116,6 +119,29 @@ struct StoppedMessage {
   std::uint64_t stop_mono_ns;
 };
 
+// For a module whose file the sidecar cannot use (deleted, replaced, never a file): the memfd is of
+// the sidecar's making, as the region is, so that its own cgroup pays.
+struct SymbolsWantedMessage {
+  ControlHeader header;
+  std::uint64_t base;  // of the module, as in its ModuleSlot
+  std::uint64_t bytes; // that the memfd holds; the agent writes no further
+};
+
+// A piece of the module's memory, copied to `offset` of the memfd. bytes == 0: there is none, or it
+// does not fit.
+struct SymbolsPiece {
+  std::uint64_t address; // link-time
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+struct SymbolsMessage {
+  ControlHeader header;
+  std::uint64_t base;
+  SymbolsPiece symbols;      // .dynsym: Elf64_Sym[]
+  SymbolsPiece strings;      // .dynstr
+  SymbolsPiece frame_header; // .eh_frame_hdr
+};
+
 static_assert(sizeof(ControlHeader) == 8);
 static_assert(sizeof(HelloMessage) == 136);
 static_assert(sizeof(StartMessage) == 112);
@@ -123,6 +149,8 @@ static_assert(sizeof(StartedMessage) == 32);
 static_assert(sizeof(FailedMessage) == 144);
 static_assert(sizeof(DrainedMessage) == 24);
 static_assert(sizeof(StoppedMessage) == 24);
+static_assert(sizeof(SymbolsWantedMessage) == 24);
+static_assert(sizeof(SymbolsMessage) == 88);
 
 inline constexpr std::size_t kMaxControlBytes = 512;
 

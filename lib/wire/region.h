@@ -81,7 +81,13 @@ enum class Counter : std::uint32_t {
   kJvmUnloadEpoch = 38,
   kDetailLost = 39,       // steps taken to stay within max_overhead_permille: docs/design/agent.md
   kIntervalNanosNow = 40, // the interval in force
+  kPerfRefusal = 41,      // asked for kPerfClock: why not, an errno or kPerfNotTried; 0: it is used
+  kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
 };
+
+// Counter::kPerfRefusal where a seccomp filter is in force: its answer to the attempt might be to
+// kill the process.
+inline constexpr std::uint32_t kPerfNotTried = 0x10000;
 
 enum class RegionState : std::uint32_t {
   kEmpty = 0, // made by the sidecar, the agent has not written its header
@@ -101,7 +107,8 @@ enum class StopReason : std::uint32_t {
   kAgentError = 7,
 };
 
-// Engine: what decides when to sample. Walker: what names the frames.
+// Engine: what decides when to sample. Walker: what names the frames. An agent that is asked for
+// kPerfClock and may not use it takes kCpuTimer, and says so in its header.
 enum class Engine : std::uint32_t { kCpuTimer = 1, kPerfClock = 2, kWallClock = 3 };
 enum class Walker : std::uint32_t {
   kVmStructs = 1,
@@ -268,9 +275,15 @@ static_assert(sizeof(StackRecord) == 16);
 enum class NameKind : std::uint16_t {
   kMethod = 1,
   kStub = 2,
-  kLineTable = 3, // reserved: of the method `class_bytes..` names
 };
-enum class NameFlag : std::uint16_t { kClassCut = 1, kNameCut = 2, kSignatureCut = 4 };
+enum class NameFlag : std::uint16_t {
+  kClassCut = 1,
+  kNameCut = 2,
+  kSignatureCut = 4,
+  kHasLines = 8,          // HotSpot's compressed line table follows the text (oops/constMethod,
+                          // code/compressedStream)
+  kLinesExcludeZero = 16, // ... whose numbers are written without zero bytes: JDK 20 and later
+};
 struct NameRecord {
   std::uint32_t ready;        // 1 when complete
   std::uint32_t record_bytes; // whole record, a multiple of 8
@@ -280,9 +293,10 @@ struct NameRecord {
   std::uint16_t name_bytes;
   std::uint16_t signature_bytes;
   std::uint16_t access_flags; // JVMS 4.6
-  std::uint32_t reserved;
+  std::uint32_t version; // tells apart bytecodes of one name at one address: no meaning to a reader
   std::uint64_t address; // of the Method or code blob when it was named
-  // char text[class_bytes + name_bytes + signature_bytes], then zeros to record_bytes
+  // char text[class_bytes + name_bytes + signature_bytes], with kHasLines a line table, then zeros
+  // to record_bytes
 };
 static_assert(sizeof(NameRecord) == 32);
 

@@ -81,7 +81,8 @@ base::Status record_round(record::CaptureRequest& request, const std::string& wa
   }
   JPROF_TRY_ASSIGN(
       const profile::Recording recording,
-      profile::read_recording_file(work.recording(), {.times = profile::SampleTimes::kMerge}));
+      profile::read_recording_file(work.recording(), {.times = profile::SampleTimes::kMerge,
+                                                      .lines = profile::FrameLines::kMerge}));
   ::unlink(work.recording().c_str());
   out.comparison.add(index, recording.profile);
   out.pid = outcome.pid;

@@ -7,6 +7,7 @@
 #include "lib/formats/format_writer.h"
 #include "lib/formats/output_files.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -26,13 +27,27 @@ struct ConvertOptions {
   std::vector<std::string> outputs;
   std::string to;
   std::string title;
+  bool lines = false;
 };
+
+// A recording keeps the lines that it has; everywhere else methods are what one looks for first.
+profile::FrameLines lines_of(const ConvertOptions& options,
+                             const std::vector<formats::OutputFile>& outputs) {
+  if (options.lines) {
+    return profile::FrameLines::kShow;
+  }
+  const bool to_recording = std::ranges::all_of(outputs, [](const formats::OutputFile& output) {
+    return output.format == Format::kRecording;
+  });
+  return to_recording ? profile::FrameLines::kKeep : profile::FrameLines::kMerge;
+}
 
 base::Result<int> convert(const ConvertOptions& options, bool json) {
   // All formats are known before anything is read or written.
   JPROF_TRY_ASSIGN(const std::vector<formats::OutputFile> outputs,
                    formats::plan_outputs({options.outputs, options.to, json}, kAll));
-  JPROF_TRY_ASSIGN(const profile::Profile profile, formats::read_profile(options.input));
+  JPROF_TRY_ASSIGN(const profile::Profile profile,
+                   formats::read_profile(options.input, lines_of(options, outputs)));
   const auto render = [&](Format format) {
     return formats::write_as(profile, format, {.title = options.title});
   };
@@ -73,6 +88,8 @@ void add_convert(cli::Program& program) {
       .repeated();
   command.option("--to", options->to,
                  "Format of standard output: collapsed (default) html svg txt json jprof");
+  command.flag("--lines", options->lines,
+               "Tell the lines of a method apart, where the recording knows them: Foo.bar:12");
   command.option("--title", options->title, "Title of pages and pictures");
 }
 

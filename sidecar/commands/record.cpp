@@ -41,6 +41,7 @@ constexpr std::size_t kLongestPath = 4096;
 struct RecordOptions {
   CaptureOptions capture{.duration = "10s"};
   std::string event = "cpu";
+  std::string engine = "auto";
   std::string walker = "vmstructs";
   std::string max_overhead = "2%";
   std::string title;
@@ -95,6 +96,7 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
                                                   const std::vector<Output>& outputs) {
   JPROF_TRY_ASSIGN(record::CaptureRequest request, request_of(options.capture));
   request.event = options.event;
+  request.engine = options.engine;
   request.walker = options.walker;
   JPROF_TRY_ASSIGN(request.max_overhead_permille, parse_overhead(options.max_overhead));
   request.title = options.title;
@@ -267,6 +269,11 @@ void add_record(cli::Program& program) {
                   [&program, options] { return run_record(*options, program.json()); });
   add_target_options(command, options->capture, "How long, with a unit: 10s, 2m");
   command.option("-e,--event", options->event, "What is sampled: cpu").show_default();
+  command
+      .option("--engine", options->engine,
+              "What decides when to sample: cpu-timer, perf-clock, or auto: perf's clock for "
+              "intervals below two ticks of the kernel, where it may be used")
+      .show_default();
   command
       .option("--walker", options->walker,
               "What walks the stacks: vmstructs (jprof's own), or, to see how they differ, "

@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <future>
 #include <new>
 #include <optional>
@@ -50,6 +51,27 @@ base::Result<wire::Walker> walker_of(const std::string& name) {
                             "known are vmstructs (jprof's own), asgct, jvmti and jmx");
 }
 
+// Of CONFIG_HZ, by which CPU timers fire.
+nanoseconds tick() {
+  timespec resolution{};
+  ::clock_getres(CLOCK_MONOTONIC_COARSE, &resolution);
+  return std::chrono::seconds(resolution.tv_sec) + nanoseconds(resolution.tv_nsec);
+}
+
+// Timers keep intervals of several ticks exactly and cost less; perf's clock keeps shorter ones.
+base::Result<wire::Engine> engine_of(const CaptureRequest& request) {
+  if (request.engine == "auto") {
+    return request.interval < 2 * tick() ? wire::Engine::kPerfClock : wire::Engine::kCpuTimer;
+  }
+  for (const wire::Engine engine : {wire::Engine::kCpuTimer, wire::Engine::kPerfClock}) {
+    if (engine_name(static_cast<std::uint32_t>(engine)) == request.engine) {
+      return engine;
+    }
+  }
+  return base::make_failure(ErrorCode::kUsage, "there is no engine '" + request.engine + "'",
+                            "known are auto, cpu-timer and perf-clock");
+}
+
 base::Status check(const CaptureRequest& request) {
   constexpr std::chrono::microseconds kShortestInterval{50};
   if (request.event != "cpu") {
@@ -67,6 +89,7 @@ base::Status check(const CaptureRequest& request) {
     JPROF_TRY(formats::format_of("profile." + ending));
   }
   JPROF_TRY(walker_of(request.walker));
+  JPROF_TRY(engine_of(request));
   return {};
 }
 
@@ -216,6 +239,7 @@ class Capture {
     input.native.set_modules = [&symbolizer](const std::vector<wire::ModuleSlot>& modules) {
       return symbolizer.set_modules(modules);
     };
+    input.native.symbolizer = &symbolizer;
     input.progress = progress_;
     input.stop = stop_;
     RecorderOptions options;
@@ -223,6 +247,7 @@ class Capture {
     options.interval = request_.interval;
     options.max_depth = request_.max_depth;
     options.max_overhead_permille = request_.max_overhead_permille;
+    options.engine = engine_of(request_).value();
     options.walker = walker_of(request_.walker).value();
     options.region_bytes = stock.budget.region_bytes;
     options.limits.dictionary_bytes = static_cast<std::size_t>(stock.budget.dictionary_bytes);
@@ -279,6 +304,7 @@ class Capture {
 
   void derive_all() {
     profile::ReadOptions options;
+    options.lines = profile::FrameLines::kMerge;
     const std::uint64_t most = memory_budget(available_memory()).timed_samples;
     if (outcome_.samples > most) {
       options.times = profile::SampleTimes::kMerge;

@@ -26,6 +26,7 @@ struct CaptureRequest {
   std::chrono::nanoseconds duration{std::chrono::seconds(10)};
   std::chrono::nanoseconds interval{std::chrono::milliseconds(10)};
   std::string event = "cpu";
+  std::string engine = "auto"; // or "cpu-timer", "perf-clock" (which falls back to the timer)
   std::string walker = "vmstructs";
   std::uint32_t max_depth = 2048;
   std::uint32_t max_overhead_permille = wire::kDefaultOverheadPermille; // 0: no limit

@@ -5,6 +5,7 @@
 #include "lib/base/duration.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -49,6 +50,33 @@ std::string lost_detail(const RecorderResult& result) {
   return text + " (see --max-overhead)";
 }
 
+// Why the timers were used although perf's clock was wanted; empty if it was used, or not wanted.
+std::string perf_refusal(const RecorderResult& result) {
+  const std::uint64_t refusal = result.counter(Counter::kPerfRefusal);
+  std::string why;
+  switch (refusal) {
+  case 0:
+    return {};
+  case wire::kPerfNotTried:
+    why = "a seccomp filter is in force in the JVM's container, which may kill for the attempt";
+    break;
+  case EACCES:
+    why = "kernel.perf_event_paranoid is above 1 and the JVM has no CAP_PERFMON";
+    break;
+  case EPERM:
+  case ENOSYS:
+    why = "the kernel or the container's seccomp profile does not allow it";
+    break;
+  case EMFILE:
+  case ENFILE:
+    why = "there are no descriptors left";
+    break;
+  default:
+    why = "the kernel refused it (errno " + std::to_string(refusal) + ")";
+  }
+  return "perf's clock, which keeps intervals below the kernel's tick, could not be used: " + why;
+}
+
 void add_unsampled(const ThreadBook::Unsampled& unsampled, const char* why,
                    std::vector<std::string>& notes) {
   if (unsampled.threads > 0) {
@@ -86,6 +114,13 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.interrupted = result.interrupted;
   out.partial = info.partial;
   out.partial_reason = info.partial_reason;
+  if (std::string refusal = perf_refusal(result); !refusal.empty()) {
+    out.notes.push_back(std::move(refusal));
+  }
+  if (const std::uint64_t threads = result.counter(Counter::kThreadsByTimer); threads > 0) {
+    out.notes.push_back(std::to_string(threads) +
+                        " threads had a timer instead of perf's clock, for want of descriptors");
+  }
   add_unsampled(result.blocked, "block the sampling signal", out.notes);
   add_unsampled(result.never_armed, "got no timer", out.notes);
   if (std::string lost = lost_detail(result); !lost.empty()) {

@@ -34,6 +34,28 @@ base::Status send_message(int socket, const Message& message) {
 }
 
 template <typename Message>
+base::Status send_with_descriptor(int socket, Message& message, int fd, int flags) {
+  iovec part{&message, sizeof(message)};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr packet{};
+  packet.msg_iov = &part;
+  packet.msg_iovlen = 1;
+  packet.msg_control = control.data();
+  packet.msg_controllen = control.size();
+  cmsghdr* rights = CMSG_FIRSTHDR(&packet);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(rights), &fd, sizeof(int));
+  while (::sendmsg(socket, &packet, MSG_NOSIGNAL | flags) < 0) {
+    if (errno != EINTR) {
+      return base::errno_failure(errno, std::string("cannot write to ") + kSocket);
+    }
+  }
+  return {};
+}
+
+template <typename Message>
 wire::ControlHeader header_of(wire::ControlType type) {
   return {static_cast<std::uint32_t>(type), sizeof(Message)};
 }
@@ -73,6 +95,9 @@ Taken take_packet(const std::byte* bytes, std::size_t size, AgentMessage& out) {
   case wire::ControlType::kStopped:
     ok = take<wire::StoppedMessage>(bytes, size, out);
     break;
+  case wire::ControlType::kSymbols:
+    ok = take<wire::SymbolsMessage>(bytes, size, out);
+    break;
   default:
     return Taken::kSkipped;
   }
@@ -84,24 +109,16 @@ Taken take_packet(const std::byte* bytes, std::size_t size, AgentMessage& out) {
 base::Status send_start(int socket, const wire::StartMessage& message, int region_fd) {
   wire::StartMessage copy = message;
   copy.header = header_of<wire::StartMessage>(wire::ControlType::kStart);
-  iovec part{&copy, sizeof(copy)};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr packet{};
-  packet.msg_iov = &part;
-  packet.msg_iovlen = 1;
-  packet.msg_control = control.data();
-  packet.msg_controllen = control.size();
-  cmsghdr* rights = CMSG_FIRSTHDR(&packet);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(rights), &region_fd, sizeof(int));
-  while (::sendmsg(socket, &packet, MSG_NOSIGNAL) < 0) {
-    if (errno != EINTR) {
-      return base::errno_failure(errno, std::string("cannot write to ") + kSocket);
-    }
-  }
-  return {};
+  return send_with_descriptor(socket, copy, region_fd, 0);
+}
+
+base::Status send_symbols_wanted(int socket, std::uint64_t base, std::uint64_t bytes,
+                                 int memory_fd) {
+  wire::SymbolsWantedMessage message{};
+  message.header = header_of<wire::SymbolsWantedMessage>(wire::ControlType::kSymbolsWanted);
+  message.base = base;
+  message.bytes = bytes;
+  return send_with_descriptor(socket, message, memory_fd, MSG_DONTWAIT);
 }
 
 base::Status send_drained(int socket, std::uint64_t ring_tail, std::uint32_t drained_generation) {

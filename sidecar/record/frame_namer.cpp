@@ -178,29 +178,51 @@ FrameId FrameNamer::java_frame(const wire::SampleSlot& sample, wire::Frame frame
     return error_frame(
         error_frame_label(static_cast<std::uint64_t>(wire::ErrorFrame::kNameStoreFull)));
   }
-  if (java_frames_.size() > kMostCached) {
-    java_frames_.clear();
+  if (java_methods_.size() > kMostCached || line_entries_ > kMostCached) {
+    java_methods_.clear();
+    line_entries_ = 0;
   }
   const JavaKey key{key_of(sample.generation, name), kind};
-  if (const auto found = java_frames_.find(key); found != java_frames_.end()) {
-    return found->second;
+  auto found = java_methods_.find(key);
+  if (found == java_methods_.end()) {
+    found = java_methods_.emplace(key, read_method(sample, frame)).first;
+    line_entries_ += found->second.lines.size();
   }
+  return at_line(found->second, wire::frame_bci(frame));
+}
+
+FrameNamer::JavaMethod FrameNamer::read_method(const wire::SampleSlot& sample, wire::Frame frame) {
   RegionName text;
-  FrameId id{};
-  if (!region_.read_name(sample.generation, name, text)) {
-    id = damaged_frame();
-  } else {
-    const std::string owner =
-        java_class_label(text_of(text.class_name, text.flags, wire::NameFlag::kClassCut));
-    const std::string method = text_of(text.name, text.flags, wire::NameFlag::kNameCut);
-    id = writer_.intern_frame(
-        {.kind = java_kind(kind),
-         .name = writer_.intern_string(owner.empty() ? method : owner + '.' + method),
-         .owner = writer_.intern_string(owner),
-         .signature = writer_.intern_string(
-             text_of(text.signature, text.flags, wire::NameFlag::kSignatureCut))});
+  if (!region_.read_name(sample.generation, wire::frame_name(frame), text)) {
+    return {.frame = writer_.frame(damaged_frame()), .lines = {}, .by_line = {}};
   }
-  java_frames_.emplace(key, id);
+  const std::string owner =
+      java_class_label(text_of(text.class_name, text.flags, wire::NameFlag::kClassCut));
+  const std::string method = text_of(text.name, text.flags, wire::NameFlag::kNameCut);
+  const bool excludes_zero =
+      (text.flags & static_cast<unsigned>(wire::NameFlag::kLinesExcludeZero)) != 0;
+  return {.frame = {.kind = java_kind(wire::frame_kind(frame)),
+                    .name = writer_.intern_string(owner.empty() ? method : owner + '.' + method),
+                    .owner = writer_.intern_string(owner),
+                    .signature = writer_.intern_string(
+                        text_of(text.signature, text.flags, wire::NameFlag::kSignatureCut))},
+          .lines = LineTable(text.lines, excludes_zero),
+          .by_line = {}};
+}
+
+FrameId FrameNamer::at_line(JavaMethod& method, std::uint64_t bci) {
+  const std::int32_t line = bci == wire::kNoBci || !with_lines_
+                                ? 0
+                                : method.lines.line_of(static_cast<std::uint32_t>(bci));
+  for (const auto& [known, id] : method.by_line) {
+    if (known == line) {
+      return id;
+    }
+  }
+  profile::Frame frame = method.frame;
+  frame.line = line;
+  const FrameId id = writer_.intern_frame(frame);
+  method.by_line.emplace_back(line, id);
   return id;
 }
 
@@ -227,7 +249,7 @@ FrameId FrameNamer::native_frame(const wire::SampleSlot& sample, wire::Frame fra
 void FrameNamer::forget(std::uint32_t up_to_generation) {
   const auto is_old = [&](std::uint64_t key) { return key >> 32 <= up_to_generation; };
   std::erase_if(stacks_, [&](const auto& entry) { return is_old(entry.first); });
-  std::erase_if(java_frames_, [&](const auto& entry) { return is_old(entry.first.name); });
+  std::erase_if(java_methods_, [&](const auto& entry) { return is_old(entry.first.name); });
 }
 
 } // namespace jprof::record

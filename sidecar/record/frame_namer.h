@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/profile/recording_writer.h"
+#include "sidecar/record/line_table.h"
 #include "sidecar/record/region_reader.h"
 
 #include <cstdint>
@@ -47,6 +48,8 @@ class FrameNamer {
   // From now on a new stack keeps only `depth` frames (root side and leaf); 0 is no limit. For when
   // memory runs short.
   void limit_depth(std::size_t depth) { depth_limit_ = depth; }
+  // From now on new frames have no lines, so that stacks which differ by them alone are one.
+  void forget_lines() { with_lines_ = false; }
   std::uint64_t damaged_references() const { return damaged_references_; }
 
  private:
@@ -74,9 +77,19 @@ class FrameNamer {
       return (key.name * 16 + static_cast<std::size_t>(key.kind)) * 0x9e3779b97f4a7c15ULL;
     }
   };
-  std::unordered_map<JavaKey, profile::FrameId, JavaKeyHash> java_frames_;
+  struct JavaMethod {
+    profile::Frame frame;
+    LineTable lines;
+    std::vector<std::pair<std::int32_t, profile::FrameId>> by_line;
+  };
+  profile::FrameId at_line(JavaMethod& method, std::uint64_t bci);
+  JavaMethod read_method(const wire::SampleSlot& sample, wire::Frame frame);
+
+  std::unordered_map<JavaKey, JavaMethod, JavaKeyHash> java_methods_;
+  std::size_t line_entries_ = 0; // of the tables in java_methods_, at most
   std::unordered_map<std::uint64_t, profile::FrameId> native_frames_; // by address as looked up
   std::size_t depth_limit_ = 0;
+  bool with_lines_ = true;
   std::uint64_t damaged_references_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/intake.h"
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -81,11 +82,12 @@ base::Status Intake::take(const wire::SampleSlot& slot) {
   if (!frames.empty()) {
     hot_.add(frames.back(), slot.weight);
   }
-  return writer_.add_sample({.time = std::chrono::nanoseconds(time > start ? time - start : 0),
-                             .thread = threads_.thread_of(slot),
-                             .stack = stack,
-                             .state = state_of(slot.state),
-                             .weight = slot.weight});
+  return writer_.add_sample(
+      {.time = std::chrono::nanoseconds(time > start ? time - start : 0),
+       .thread = is_mounted(stack) ? threads_.mounted_on(slot) : threads_.thread_of(slot),
+       .stack = stack,
+       .state = state_of(slot.state),
+       .weight = slot.weight});
 }
 
 bool Intake::is_error(profile::StackId stack) {
@@ -94,10 +96,42 @@ bool Intake::is_error(profile::StackId stack) {
          writer_.frame(frames.front()).kind == profile::FrameKind::kError;
 }
 
+// True for the stack of a virtual thread, below which lie the frames of its carrier. Its own first
+// frames may still be in the heap: then the stub that fetches them stands for them.
+bool Intake::shows_mounted(std::span<const profile::FrameId> root_first) const {
+  const auto name = [this](profile::FrameId id) { return writer_.string(writer_.frame(id).name); };
+  for (std::size_t i = 0; i + 1 < root_first.size(); ++i) {
+    const profile::FrameId next = root_first[i + 1];
+    if (name(root_first[i]) == "jdk.internal.vm.Continuation.run" &&
+        (writer_.frame(next).kind == profile::FrameKind::kStub ||
+         name(next) == "jdk.internal.vm.Continuation.enterSpecial")) {
+      return true;
+    }
+    if (name(root_first[i]) == "java.lang.VirtualThread.run") {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Intake::is_mounted(profile::StackId stack) {
+  const auto at = static_cast<std::size_t>(stack);
+  if (at >= mounted_.size()) {
+    mounted_.resize(at + 1, Mounted::kUnknown);
+  }
+  if (mounted_[at] == Mounted::kUnknown) {
+    mounted_[at] = shows_mounted(writer_.stack(stack)) ? Mounted::kYes : Mounted::kNo;
+  }
+  return mounted_[at] == Mounted::kYes;
+}
+
 // The fixed order in which detail is lost (ARCHITECTURE.md): totals stay exact throughout.
 void Intake::watch_memory() {
   const std::size_t used = writer_.dictionary_bytes();
   const std::size_t limit = limits_.dictionary_bytes;
+  if (used > limit / 2) {
+    namer_.forget_lines();
+  }
   if (used > limit / 4 * 3) {
     namer_.limit_depth(used > limit ? 2 : used > limit / 8 * 7 ? kShortestDepth : kShortDepth);
     detail_was_cut_ = true;

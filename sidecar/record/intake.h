@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace jprof::record {
@@ -50,6 +51,8 @@ class Intake {
   void watch_memory();
   // Ends in an error frame, at either end.
   bool is_error(profile::StackId stack);
+  bool is_mounted(profile::StackId stack);
+  bool shows_mounted(std::span<const profile::FrameId> root_first) const;
 
   RegionReader& region_;
   profile::RecordingWriter& writer_;
@@ -64,6 +67,9 @@ class Intake {
   std::uint64_t weight_ = 0;
   std::uint64_t damaged_times_ = 0;
   std::uint32_t forgotten_generation_ = 0;
+  // Whether a stack is that of a virtual thread, by StackId, looked at once each.
+  enum class Mounted : std::uint8_t { kUnknown, kYes, kNo };
+  std::vector<Mounted> mounted_;
   bool detail_was_cut_ = false;
   bool dictionary_full_ = false;
 };

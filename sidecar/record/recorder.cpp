@@ -8,6 +8,7 @@
 #include "sidecar/record/control_channel.h"
 #include "sidecar/record/gap_book.h"
 #include "sidecar/record/session_summary.h"
+#include "sidecar/record/symbol_supply.h"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ constexpr milliseconds kDeadlineGrace{300};
 // A ring that filled by this share since the last drain is read sooner.
 constexpr std::uint64_t kBusyShare = 4;
 constexpr milliseconds kBusyPeriod{25};
-constexpr int kMostMessages = 16;
+constexpr int kMostMessages = 64; // SymbolSupply asks for 32 at most
 constexpr std::size_t kProgressMethods = 5;
 constexpr std::size_t kResultMethods = 10;
 
@@ -134,6 +135,9 @@ class Session {
         intake_(region_, writer_, input.native.namer, options.limits), flush_(kFlushPeriod),
         tables_(kTablesPeriod) {
     result_.started = started;
+    if (input.native.symbolizer != nullptr) {
+      supply_.emplace(input.socket, *input.native.symbolizer);
+    }
   }
 
   RecorderResult run() {
@@ -205,7 +209,17 @@ class Session {
                                                       : ThreadBook::CpuTimes::kIfDue);
     if (input_.native.set_modules && input_.native.set_modules(region_.read_modules())) {
       intake_.modules_changed();
+      if (supply_ && reading == Reading::kLive) {
+        supply_->look(steady_clock::now());
+      }
     }
+  }
+
+  // While names are on their way, unless the ring fills.
+  bool waits_for_names() {
+    const std::uint64_t waiting = region_.header().ring_head - region_.tail();
+    return supply_ && supply_->holds_back(steady_clock::now()) &&
+           waiting < region_.ring_capacity() / kBusyShare;
   }
 
   void drain_once(Reading reading) {
@@ -214,6 +228,9 @@ class Session {
     gaps_.note(elapsed(), lost());
     if (tables_.due(now) || reading == Reading::kFinal) {
       update_tables(reading);
+    }
+    if (reading == Reading::kLive && waits_for_names()) {
+      return;
     }
     const std::uint64_t before = region_.tail();
     if (!broken_) {
@@ -296,8 +313,12 @@ class Session {
         ended_ = true;
         return;
       }
+      if (const auto* symbols = std::get_if<wire::SymbolsMessage>(&**message);
+          symbols != nullptr && supply_ && supply_->take(*symbols, steady_clock::now())) {
+        intake_.modules_changed();
+      }
     }
-    // A sane agent sends one message in a session. More would keep us from sleeping.
+    // A sane agent sends what it was asked for. More would keep us from sleeping.
     end_early("the agent floods its control socket");
     ended_ = true;
   }
@@ -417,6 +438,7 @@ class Session {
   GapBook gaps_;
   Timer flush_;
   Timer tables_;
+  std::optional<SymbolSupply> supply_;
   RecorderResult result_;
   std::optional<wire::StoppedMessage> stopped_;
   std::string early_reason_;

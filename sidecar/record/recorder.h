@@ -12,6 +12,7 @@
 #include "sidecar/record/intake.h"
 #include "sidecar/record/region.h"
 #include "sidecar/record/region_reader.h"
+#include "sidecar/symbols/symbolizer.h"
 
 #include <chrono>
 #include <cstdint>
@@ -44,6 +45,8 @@ struct NativeSource {
   NativeNamer namer;
   // True if something changed: addresses must be named anew.
   std::function<bool(const std::vector<wire::ModuleSlot>&)> set_modules;
+  // Whose modules without a usable file are asked of the agent; null: none are.
+  symbols::Symbolizer* symbolizer = nullptr;
 };
 
 // What the recorder is given. The socket is a connected agent's (inject::AgentLink), which waits

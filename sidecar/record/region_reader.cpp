@@ -20,6 +20,8 @@ constexpr std::uint64_t kMostTableRecords = 65536;
 constexpr std::size_t kTableBlockBytes = 64U << 10;
 // The first read of a record takes so much at once: most stacks and names fit.
 constexpr std::size_t kGuessBytes = 512;
+// Of a name with its line table: more is a hostile agent's.
+constexpr std::size_t kMostNameRecordBytes = 64U << 10;
 
 base::Status nonsense(const std::string& what) {
   return base::make_failure(ErrorCode::kProtocol,
@@ -255,8 +257,12 @@ bool RegionReader::read_name(std::uint32_t generation, std::uint32_t name, Regio
   }
   wire::NameRecord record;
   std::memcpy(&record, guess.data(), sizeof(record));
-  const std::size_t text_bytes =
+  const std::size_t name_bytes =
       std::size_t{record.class_bytes} + record.name_bytes + record.signature_bytes;
+  const bool has_lines = (record.flags & static_cast<unsigned>(wire::NameFlag::kHasLines)) != 0 &&
+                         record.record_bytes > sizeof(record) + name_bytes &&
+                         record.record_bytes <= kMostNameRecordBytes;
+  const std::size_t text_bytes = has_lines ? record.record_bytes - sizeof(record) : name_bytes;
   if (record.ready != 1 || text_bytes > table->bytes - offset - sizeof(record)) {
     return false;
   }
@@ -270,7 +276,9 @@ bool RegionReader::read_name(std::uint32_t generation, std::uint32_t name, Regio
   out.flags = record.flags;
   out.class_name = text.substr(0, record.class_bytes);
   out.name = text.substr(record.class_bytes, record.name_bytes);
-  out.signature = text.substr(std::size_t{record.class_bytes} + record.name_bytes);
+  out.signature =
+      text.substr(std::size_t{record.class_bytes} + record.name_bytes, record.signature_bytes);
+  out.lines = text.substr(name_bytes);
   return true;
 }
 

@@ -28,6 +28,7 @@ struct RegionName {
   std::string class_name;  // "java/lang/String"
   std::string name;
   std::string signature;
+  std::string lines; // a compressed line table, if flags say so; foreign bytes (line_table.h)
 };
 
 // kLive stops at the first sample that is still being written. kFinal, for a region that nobody

@@ -46,9 +46,13 @@ void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
     Entry entry{.id = early != threads_.end() ? early->second.id : writer_.add_thread(thread),
                 .thread = thread,
                 .flags = slot.flags,
-                .written_cpu = thread.cpu};
+                .written_cpu = thread.cpu,
+                .mounted = early != threads_.end() ? early->second.mounted : std::nullopt};
     if (early != threads_.end()) {
       writer_.set_thread(entry.id, thread);
+      if (entry.mounted) {
+        writer_.set_thread(*entry.mounted, mounted_thread(thread));
+      }
       threads_.erase(early);
     }
     threads_.emplace(key, entry);
@@ -62,6 +66,17 @@ void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
     entry.written_cpu = thread.cpu;
     writer_.set_thread(entry.id, thread);
   }
+  if (renamed && entry.mounted) {
+    writer_.set_thread(*entry.mounted, mounted_thread(thread));
+  }
+}
+
+profile::Thread ThreadBook::mounted_thread(const profile::Thread& carrier) {
+  return {.name = writer_.intern_string(std::string(writer_.string(carrier.name)) +
+                                        " (virtual threads)"),
+          .tid = carrier.tid,
+          .java_id = 0,
+          .cpu = std::chrono::nanoseconds(0)}; // it is the carrier's
 }
 
 void ThreadBook::update(CpuTimes cpu_times) {
@@ -74,12 +89,24 @@ void ThreadBook::update(CpuTimes cpu_times) {
 }
 
 profile::ThreadId ThreadBook::thread_of(const wire::SampleSlot& sample) {
+  return entry_of(sample).id;
+}
+
+profile::ThreadId ThreadBook::mounted_on(const wire::SampleSlot& sample) {
+  Entry& entry = entry_of(sample);
+  if (!entry.mounted) {
+    entry.mounted = writer_.add_thread(mounted_thread(entry.thread));
+  }
+  return *entry.mounted;
+}
+
+ThreadBook::Entry& ThreadBook::entry_of(const wire::SampleSlot& sample) {
   // The last incarnation of that slot and tid: incarnations of one slot sort upwards.
   const auto behind = threads_.upper_bound(Key{sample.thread, sample.tid, kNoIncarnation});
   if (behind != threads_.begin()) {
-    const auto& [key, entry] = *std::prev(behind);
+    auto& [key, entry] = *std::prev(behind);
     if (std::get<0>(key) == sample.thread && std::get<1>(key) == sample.tid) {
-      return entry.id;
+      return entry;
     }
   }
   const bool full = threads_.size() >= kMostThreads;
@@ -92,7 +119,7 @@ profile::ThreadId ThreadBook::thread_of(const wire::SampleSlot& sample) {
                          .tid = full ? 0 : sample.tid};
     at->second.id = writer_.add_thread(at->second.thread);
   }
-  return at->second.id;
+  return at->second;
 }
 
 std::chrono::nanoseconds ThreadBook::total_cpu() const {

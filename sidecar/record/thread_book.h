@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace jprof::record {
@@ -23,6 +24,9 @@ class ThreadBook {
   enum class CpuTimes { kIfDue, kWrite };
   void update(CpuTimes cpu_times);
   profile::ThreadId thread_of(const wire::SampleSlot& sample);
+  // The same for a sample of a virtual thread, which that thread carried: they have a thread of
+  // their own for each carrier, so that what the carrier did itself can be told from it.
+  profile::ThreadId mounted_on(const wire::SampleSlot& sample);
 
   // CPU time of all threads between arming and disarming.
   std::chrono::nanoseconds total_cpu() const;
@@ -40,10 +44,13 @@ class ThreadBook {
     profile::Thread thread;
     std::uint16_t flags = 0;
     std::chrono::nanoseconds written_cpu{0};
+    std::optional<profile::ThreadId> mounted; // of the virtual threads that it has carried
   };
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>; // slot, tid, incarnation
 
   void learn(const RegionReader::Thread& found, bool write_cpu);
+  Entry& entry_of(const wire::SampleSlot& sample);
+  profile::Thread mounted_thread(const profile::Thread& carrier);
 
   const RegionReader& region_;
   profile::RecordingWriter& writer_;

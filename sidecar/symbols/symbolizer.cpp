@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kMostFiles = 256;
 constexpr std::size_t kMostEntries = 3U << 20;
 constexpr std::size_t kMostNotes = 64;
+constexpr std::size_t kMostLookedAt = 4096;
 
 std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0
@@ -121,20 +122,26 @@ Symbolizer::Loaded& Symbolizer::load(const Module& module) {
   return *loaded_.back().second;
 }
 
+// The file that a module was loaded from, if it still is that one.
+base::Result<elf::ElfFile> Symbolizer::open_module(const Module& module) const {
+  std::unique_ptr<elf::ByteSource> source = is_vdso(module) ? copy_vdso() : nullptr;
+  if (!source) {
+    JPROF_TRY_ASSIGN(base::UniqueFd fd, opener_(module.path));
+    source = elf::make_file_source(std::move(fd));
+  }
+  JPROF_TRY_ASSIGN(elf::ElfFile file, elf::ElfFile::open(std::move(source)));
+  if (!module.build_id.empty() && file.build_id() != module.build_id) {
+    return base::make_failure(base::ErrorCode::kInvalidData,
+                              "the file is not the one in memory (build-id)");
+  }
+  return file;
+}
+
 std::unique_ptr<Symbolizer::Loaded> Symbolizer::open_files(const Module& module) {
   auto loaded = std::make_unique<Loaded>();
-  const auto open = [&](const std::string& path) -> base::Result<elf::ElfFile> {
-    JPROF_TRY_ASSIGN(base::UniqueFd fd, opener_(path));
-    return elf::ElfFile::open(elf::make_file_source(std::move(fd)));
-  };
-  std::unique_ptr<elf::ByteSource> vdso = is_vdso(module) ? copy_vdso() : nullptr;
-  base::Result<elf::ElfFile> file = vdso ? elf::ElfFile::open(std::move(vdso)) : open(module.path);
+  base::Result<elf::ElfFile> file = open_module(module);
   if (!file) {
     note("no symbols of " + module.path + ": " + file.error().message);
-    return loaded;
-  }
-  if (!module.build_id.empty() && file->build_id() != module.build_id) {
-    note("no symbols of " + module.path + ": the file is not the one in memory (build-id)");
     return loaded;
   }
   loaded->file.emplace(std::move(*file));
@@ -146,14 +153,54 @@ std::unique_ptr<Symbolizer::Loaded> Symbolizer::open_files(const Module& module)
   if (const std::string& id = loaded->file->build_id(); stripped && id.size() >= 2) {
     // The place that GDB's documentation names for separate debug files.
     const std::string digits = base::hex(id);
+    base::Result<base::UniqueFd> fd = opener_("/usr/lib/debug/.build-id/" + digits.substr(0, 2) +
+                                              '/' + digits.substr(2) + ".debug");
     base::Result<elf::ElfFile> debug =
-        open("/usr/lib/debug/.build-id/" + digits.substr(0, 2) + '/' + digits.substr(2) + ".debug");
+        fd ? elf::ElfFile::open(elf::make_file_source(std::move(*fd))) : base::fail(fd.error());
     if (debug && debug->build_id() == id) {
       loaded->debug_file.emplace(std::move(*debug));
       loaded->symbols.emplace(elf::SymbolTable::load(*loaded->debug_file));
     }
   }
   return loaded;
+}
+
+std::vector<Module> Symbolizer::missing() {
+  std::vector<Module> missing;
+  for (const Module& module : modules_) {
+    const Place place{module.base, module.loaded_ns};
+    if (module.unloaded_ns != 0 || std::ranges::find(looked_at_, place) != looked_at_.end() ||
+        looked_at_.size() >= kMostLookedAt || told_missing_ >= kMostSupplied) {
+      continue;
+    }
+    looked_at_.push_back(place);
+    // The agent's own file is unlinked once it is loaded, and has nothing to name.
+    if (!file_name(module.path).starts_with(".jprof-") && !open_module(module)) {
+      ++told_missing_;
+      missing.push_back(module);
+    }
+  }
+  return missing;
+}
+
+void Symbolizer::supply(const Module& module, const ModulePieces& pieces) {
+  base::Result<elf::ElfFile> image = elf::ElfFile::open(make_image(pieces));
+  if (!image || supplied_.size() >= kMostSupplied) {
+    return;
+  }
+  auto loaded = std::make_unique<Loaded>();
+  loaded->file.emplace(std::move(*image));
+  loaded->symbols.emplace(elf::SymbolTable::load(*loaded->file));
+  loaded->starts.emplace(elf::FunctionStarts::load(*loaded->file));
+  if (loaded->entries() == 0) {
+    return; // the note that its file cannot be used says all there is
+  }
+  const base::Result<elf::ElfFile> file = open_module(module);
+  note("names of " + module.path +
+       " are from the JVM's memory, where only exported functions have "
+       "one: " +
+       (file ? "the file cannot be used" : file.error().message));
+  supplied_.emplace_back(Place{module.base, module.loaded_ns}, std::move(loaded));
 }
 
 AddressName Symbolizer::name(std::uint64_t address, std::uint64_t when_ns) {
@@ -163,7 +210,9 @@ AddressName Symbolizer::name(std::uint64_t address, std::uint64_t when_ns) {
   }
   AddressName out{{}, {}, module->path, is_vm(*module)};
   const std::uint64_t linked = address - module->bias;
-  const Loaded& loaded = load(*module);
+  const auto supplied = std::ranges::find(supplied_, Place{module->base, module->loaded_ns},
+                                          &std::pair<Place, std::unique_ptr<Loaded>>::first);
+  const Loaded& loaded = supplied != supplied_.end() ? *supplied->second : load(*module);
   if (loaded.symbols) {
     if (const auto symbol = loaded.symbols->find(linked)) {
       FunctionName function = demangle(symbol->name);

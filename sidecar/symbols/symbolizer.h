@@ -5,12 +5,17 @@
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
 #include "lib/wire/region.h"
+#include "sidecar/symbols/module_image.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace jprof::elf {
+class ElfFile;
+}
 
 namespace jprof::symbols {
 
@@ -35,8 +40,11 @@ struct AddressName {
   bool belongs_to_vm = false;
 };
 
+// How many modules may be supplied out of the JVM's memory, in one session.
+inline constexpr std::size_t kMostSupplied = 32;
+
 // Names native addresses from the files they were loaded from: .symtab, .dynsym, a separate debug
-// file by build-id; else the start of the function by .eh_frame_hdr. Files are opened when a module
+// file by build-id; else the start of the function by .eh_frame_hdr. Files are read when a module
 // is first needed, so that a JVM that ends later keeps its names, and are used only if their
 // build-id is the one in memory. One thread at a time.
 class Symbolizer {
@@ -50,20 +58,37 @@ class Symbolizer {
   bool set_modules(const std::vector<wire::ModuleSlot>& slots);
   AddressName name(std::uint64_t address, std::uint64_t when_ns);
 
+  // Modules of the present table whose files cannot be used, each told once: what names their
+  // functions may be had out of the JVM's memory. At most kMostSupplied in all.
+  std::vector<Module> missing();
+  // What was had. Names of addresses that were asked for before may differ from now on.
+  void supply(const Module& module, const ModulePieces& pieces);
+
   // One sentence for each module whose file could not be used.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   struct Loaded;
 
+  // A module that was at one place at one time.
+  struct Place {
+    std::uint64_t base;
+    std::uint64_t loaded_ns;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
   const Module* find(std::uint64_t address, std::uint64_t when_ns) const;
   Loaded& load(const Module& module);
+  base::Result<elf::ElfFile> open_module(const Module& module) const;
   std::unique_ptr<Loaded> open_files(const Module& module);
   void note(const std::string& text);
 
   FileOpener opener_;
   std::vector<Module> modules_;
   std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> loaded_; // key: path and build-id
+  std::vector<Place> looked_at_;                                        // by missing()
+  std::vector<std::pair<Place, std::unique_ptr<Loaded>>> supplied_;
+  std::size_t told_missing_ = 0;
   std::vector<std::string> notes_;
 };
 

@@ -17,6 +17,7 @@ import time
 from region import Recording, Region
 
 REGION_BYTES = 16 << 20
+ENGINES = {"cpu-timer": 1, "perf-clock": 2}  # an agent that may not use the second takes the first
 WALKERS = {"vmstructs": 1, "asgct": 2, "jvmti": 3, "jmx": 4}
 HELLO, START, STARTED, FAILED, DRAINED, STOP, STOPPED = range(1, 8)
 STATUS = (
@@ -78,7 +79,7 @@ class Session:
     """One recording, from the sidecar's side."""
 
     def __init__(self, jvm, library, interval_ms=10, duration_s=3600, linger_s=0, region_bytes=REGION_BYTES, depth=2048,
-                 signal_number=0, overhead=0, walker="vmstructs"):  # fmt: skip
+                 signal_number=0, overhead=0, walker="vmstructs", engine="cpu-timer"):  # fmt: skip
         self.recording = Recording()
         self.nonce = secrets.token_bytes(16)
         self.region_bytes = region_bytes
@@ -98,7 +99,7 @@ class Session:
         os.unlink(f"/proc/{jvm.pid}/root/tmp/{name}")
         self.hello = self.receive(HELLO)
         assert self.hello[16:32] == self.nonce
-        start = struct.pack("<IIIIIIQ2QQQQII32x", START, 112, 1, 1, WALKERS[walker], depth, region_bytes, 1, 2,
+        start = struct.pack("<IIIIIIQ2QQQQII32x", START, 112, 1, ENGINES[engine], WALKERS[walker], depth, region_bytes, 1, 2,
                             int(interval_ms * 1e6), int(duration_s * 1e9), int(linger_s * 1e9), overhead, signal_number)  # fmt: skip
         socket.send_fds(self.channel, [start], [self.memory])
         kind, message = self.any_message()

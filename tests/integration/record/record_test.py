@@ -8,14 +8,18 @@ PART is a name of scripts/parts; exits 77 (skip) where that part is not on this 
 """
 
 import argparse
+import base64
 import json
 import math
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 CHECKS = []
 
@@ -57,8 +61,8 @@ class Context:
         assert out, errors
         return process.returncode, json.loads(out)
 
-    def convert(self, source, target):
-        command = [self.arguments.jprof, "convert", self.path(source), "-o", self.path(target)]
+    def convert(self, source, target, *options):
+        command = [self.arguments.jprof, "convert", self.path(source), "-o", self.path(target), *options]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def read(self, name):
@@ -84,6 +88,21 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def is_armed(pid):
+    """True if the JVM has a timer, or an event of perf's clock."""
+    with open(f"/proc/{pid}/timers") as timers:
+        if timers.read(1):
+            return True
+    directory = f"/proc/{pid}/fd"
+    for name in os.listdir(directory):
+        try:
+            if "perf_event" in os.readlink(os.path.join(directory, name)):
+                return True
+        except FileNotFoundError:
+            pass  # closed since
+    return False
+
+
 def wait_until_sampled(pid, work_s=0.5):
     """Until the JVM has a timer and has worked so long since: on a crowded machine either may take its time."""
     end = time.monotonic() + 100
@@ -91,9 +110,14 @@ def wait_until_sampled(pid, work_s=0.5):
     while began is None or cpu_seconds(pid) - began < work_s:
         assert time.monotonic() < end, "no capture began"
         if began is None:
-            with open(f"/proc/{pid}/timers") as timers:
-                began = cpu_seconds(pid) if timers.read(1) else None
+            began = cpu_seconds(pid) if is_armed(pid) else None
         time.sleep(0.02)
+
+
+def page_data(page):
+    """What a page shows: behind a header of 24 bytes, deflated."""
+    packed = re.search(rb'id="jprof-data">([^<]*)', page)[1]
+    return zlib.decompress(base64.b64decode(packed)[24:], -15)
 
 
 def folded_total(text):
@@ -138,6 +162,88 @@ def weight_is_the_time_of_the_process(context):
     # Threads that begin and end between scans, and a rest of one interval a thread.
     slack = 0.05 * cpu + result["threads"] * result["intervalNs"]
     assert abs(result["weightNs"] - cpu) <= slack, (result["weightNs"], cpu, slack)
+
+
+@check
+def intervals_below_the_tick_are_kept_or_the_real_ones_told(context):
+    jvm = context.jvm("Known", "shares", "300")
+    process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--max-overhead", "0", "-o", "i.jprof")
+    wait_until_sampled(jvm.pid, 2)
+    process.send_signal(signal.SIGINT)
+    code, result = context.finish(process)
+
+    assert code == 0 and result["accounted"], result
+    if result["engine"] == "perf-clock":
+        assert 900_000 <= result["intervalGotNs"] <= 1_500_000, result
+        assert result["tickNs"] == 0, result
+    else:
+        assert any("perf's clock" in note for note in result["notes"]), result
+        assert result["tickNs"] > 0, result
+    assert not is_armed(jvm.pid), "a timer or an event is left"
+    # The same with timers, which the tick holds back.
+    process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--engine", "cpu-timer", "-o", "t.jprof")
+    wait_until_sampled(jvm.pid, 1)
+    process.send_signal(signal.SIGINT)
+    code, result = context.finish(process)
+    assert code == 0 and result["engine"] == "cpu-timer" and result["tickNs"] > 0, result
+
+
+@check
+def lines_are_told_where_they_are_asked_for(context):
+    jvm = context.jvm("Known", "shares", "300")
+    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "l.jprof", "-o", "l.collapsed")
+    wait_until_sampled(jvm.pid, 2)
+    process.send_signal(signal.SIGINT)
+    code, result = context.finish(process)
+    context.convert("l.jprof", "m.collapsed", "--lines")
+
+    assert code == 0, result
+    with open(os.path.join(os.path.dirname(__file__), "../../workloads/known/Known.java")) as source:
+        lines = source.read().splitlines()
+    plain = context.read("l.collapsed").decode()
+    told = context.read("m.collapsed").decode()
+    assert "Known.hot:" not in plain and folded_total(plain.encode()) == folded_total(told.encode())
+    for method in ["hot", "warm", "shares", "main"]:
+        begin = next(i for i, line in enumerate(lines, 1) if f" {method}(" in line and line.rstrip().endswith("{"))
+        end = next(i for i, line in enumerate(lines, 1) if i > begin and line == "  }")
+        found = {int(line) for line in re.findall(rf"Known\.{method}:(\d+)", told)}
+        assert all(begin <= line <= end for line in found), (method, begin, end, found)
+        # Of a loop without a safepoint poll compiled code keeps no bytecode (JDK 8).
+        assert found or method in ("hot", "warm"), (method, told)
+
+
+@check
+def a_library_without_a_file_has_names(context):
+    library = context.path("libgone.so")
+    shutil.copy(os.path.join(context.arguments.classes, "libspin.so"), library)
+    jvm = context.jvm("Native", library)
+    os.unlink(library)
+    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "n.collapsed")
+    wait_until_sampled(jvm.pid, 2)
+    process.send_signal(signal.SIGINT)
+    code, result = context.finish(process)
+
+    assert code == 0, result
+    assert result["hottest"][0]["name"] == "jprof_test_spin", result
+    assert any("from the JVM's memory" in note for note in result["notes"]), result
+    # Its other function is exported to nobody: all addresses of it are put together.
+    assert len(set(re.findall(rb"libgone[.]so[+]0x[0-9a-f]+", context.read("n.collapsed")))) == 1
+
+
+@check
+def virtual_threads_are_told_from_their_carriers(context):
+    if int(re.search(r"\d+", context.arguments.jdk).group()) < 21:
+        return
+    jvm = context.jvm("Virtual")
+    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "v.jprof")
+    wait_until_sampled(jvm.pid, 2)
+    process.send_signal(signal.SIGINT)
+    code, result = context.finish(process)
+    context.convert("v.jprof", "v.html")
+
+    assert code == 0, result
+    assert result["hottest"][0]["name"].startswith("Virtual."), result
+    assert b"(virtual threads)" in page_data(context.read("v.html")), result
 
 
 @check

@@ -68,7 +68,9 @@ TEST_F(CpuTimer, WeightsAreTheThreadsCpuTime) {
   work_until(begin + 200 * kMs);
   disarm_cpu_timer(entry_);
   const auto spent = static_cast<double>(own_cpu() - begin);
-  EXPECT_NEAR(static_cast<double>(g_weight), spent, static_cast<double>(4 * kMs + kLongestTick));
+  // A virtual machine that has to wait for its host may tick late.
+  EXPECT_NEAR(static_cast<double>(g_weight), spent,
+              static_cast<double>(4 * kMs + 3 * kLongestTick));
 }
 
 // Changed more often than the timer comes: whatever a change forgets would be most of the time.

@@ -38,7 +38,9 @@ struct alignas(8) FakeMethod {
     std::uint16_t code_size = 9;
     std::uint16_t name_index = 1;
     std::uint16_t signature_index = 2;
+    std::uint16_t flags = 0; // 4: a line table follows the bytecodes
   } const_method;
+  std::uint8_t bytecodes_and_lines[9 + 64] = {};
   struct alignas(8) {
     const void* const_method = nullptr;
     std::uint32_t access_flags = 0x0009;
@@ -71,6 +73,8 @@ inline VmLayout fake_layout() {
   fields.name_index = offsetof(decltype(FakeMethod::const_method), name_index);
   fields.signature_index = offsetof(decltype(FakeMethod::const_method), signature_index);
   fields.const_method_bytes = sizeof(FakeMethod::const_method);
+  fields.flags = offsetof(decltype(FakeMethod::const_method), flags);
+  fields.has_lines = 4;
   fields.pool_holder = 0;
   fields.pool_length = offsetof(decltype(FakeMethod::pool), length);
   fields.pool_bytes = offsetof(decltype(FakeMethod::pool), entries);

@@ -1,11 +1,16 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/os/modules.h"
+#include "agent/recording/module_symbols.h"
 
 #include <gtest/gtest.h>
 
 #include <ctime>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace jprof::agent::os {
 namespace {
@@ -51,6 +56,62 @@ TEST(Modules, OfferTheClockOfTheVdso) {
 
   EXPECT_EQ(clock(CLOCK_MONOTONIC, &now), 0);
   EXPECT_GT(now.tv_sec, 0);
+}
+
+// What a sidecar without libc's file would get.
+TEST(Modules, GiveTheirDynamicSymbols) {
+  visit_modules(
+      [](const LoadedModule& module, void*) {
+        if (!starts_with(file_name(module.path), "libc.so")) {
+          return true;
+        }
+        const DynamicSymbols found = dynamic_symbols(module);
+        const auto* symbols = reinterpret_cast<const Elf64_Sym*>(found.symbols);
+        const auto* strings = reinterpret_cast<const char*>(found.strings);
+        const void* named = nullptr;
+        for (std::uint64_t i = 0; i < found.count; ++i) {
+          EXPECT_LT(symbols[i].st_name, found.string_bytes);
+          if (equal(strings + symbols[i].st_name, "getpid")) {
+            named = reinterpret_cast<const void*>(module.bias + symbols[i].st_value);
+          }
+        }
+        EXPECT_GT(found.count, 1000U);
+        EXPECT_EQ(named, dlsym(RTLD_DEFAULT, "getpid"));
+        EXPECT_GT(module.eh_frame_header_bytes, 8U);
+        return false;
+      },
+      nullptr);
+}
+
+// A base that no module has, and a file that the kernel would have to make larger.
+TEST(Modules, AreCopiedOnlyIntoMemoryThatIsThere) {
+  struct Base {
+    std::uint64_t base = 0;
+  } libc;
+  visit_modules(
+      [](const LoadedModule& module, void* context) {
+        const bool is_libc = starts_with(file_name(module.path), "libc.so");
+        static_cast<Base*>(context)->base = is_libc ? module.base : 0;
+        return !is_libc;
+      },
+      &libc);
+  const int memory = memfd_create("test", MFD_CLOEXEC);
+  constexpr std::uint64_t kRoom = 1U << 20;
+  const wire::SymbolsWantedMessage wanted{{}, libc.base, kRoom};
+
+  EXPECT_EQ(recording::copy_symbols(wanted, memory).symbols.bytes, 0U) << "nobody has paid";
+  ASSERT_EQ(posix_fallocate(memory, 0, kRoom), 0);
+  EXPECT_EQ(recording::copy_symbols({{}, 1, kRoom}, memory).symbols.bytes, 0U);
+  const wire::SymbolsMessage copied = recording::copy_symbols(wanted, memory);
+  EXPECT_EQ(copied.base, libc.base);
+  EXPECT_GT(copied.symbols.bytes, 1000 * sizeof(Elf64_Sym));
+  EXPECT_GT(copied.strings.bytes, 1000U);
+  EXPECT_GT(copied.frame_header.bytes, 8U);
+  EXPECT_LE(copied.frame_header.offset + copied.frame_header.bytes, kRoom);
+  struct stat status {};
+  ASSERT_EQ(fstat(memory, &status), 0);
+  EXPECT_EQ(static_cast<std::uint64_t>(status.st_size), kRoom);
+  close(memory);
 }
 
 TEST(Modules, HaveFileNames) {

@@ -59,6 +59,55 @@ TEST_F(NameStoreTest, NeverTellsTheOldNameOfReusedMemory) {
   EXPECT_EQ(text(before), "Made1work1(I)I") << "earlier samples keep their name";
 }
 
+TEST_F(NameStoreTest, CopiesTheLineTableBehindTheText) {
+  FakeMethod method("A", "b", "()V");
+  // A short entry, a long one whose numbers hold a zero byte, the end, and what is not part of it.
+  const std::uint8_t lines[] = {0x1a, 0xff, 0x00, 200, 0x03, 0x09, 0x00, 0x77};
+  std::memcpy(method.bytecodes_and_lines + 9, lines, sizeof lines);
+  method.const_method.flags = 4;
+
+  const std::uint32_t offset = put(method);
+
+  ASSERT_NE(offset, 0U);
+  const auto* record = store_.arena.record_at<wire::NameRecord>(offset);
+  EXPECT_NE(record->flags & static_cast<unsigned>(wire::NameFlag::kHasLines), 0U);
+  EXPECT_EQ(record->flags & static_cast<unsigned>(wire::NameFlag::kLinesExcludeZero), 0U);
+  ASSERT_EQ(record->record_bytes, (sizeof *record + 5 + 7 + 7) / 8 * 8);
+  const auto* text = reinterpret_cast<const char*>(record + 1);
+  EXPECT_EQ(std::memcmp(text, "Ab()V", 5), 0);
+  EXPECT_EQ(std::memcmp(text + 5, lines, 7), 0);
+  EXPECT_EQ(put(method), offset);
+}
+
+TEST_F(NameStoreTest, LeavesOutALineTableWithoutAnEnd) {
+  struct {
+    FakeMethod method{"A", "b", "()V"};
+    std::uint8_t lines[8192];
+  } endless;
+  std::memset(endless.lines, 0x1a, sizeof endless.lines);
+  endless.method.const_method.flags = 4;
+  endless.method.const_method.code_size =
+      static_cast<std::uint16_t>(endless.lines - endless.method.bytecodes_and_lines);
+
+  const std::uint32_t offset = put(endless.method);
+
+  ASSERT_NE(offset, 0U);
+  const auto* record = store_.arena.record_at<wire::NameRecord>(offset);
+  EXPECT_EQ(record->record_bytes, sizeof *record + 8);
+  EXPECT_EQ(text(offset), "Ab()V");
+}
+
+// Redefinition gives a method other bytecodes under its old name, and so other lines.
+TEST_F(NameStoreTest, TellsVersionsOfOneMethodApart) {
+  MethodView first;
+  const FakeMethod method("A", "b", "()V");
+  ASSERT_TRUE(read_method(vm_, method.address(), &first));
+  MethodView second = first;
+  second.text.version = first.text.version + 1;
+
+  EXPECT_NE(store_.put(first.text), store_.put(second.text));
+}
+
 TEST_F(NameStoreTest, CutsWhatIsTooLongAndSaysSo) {
   const FakeMethod method(std::string(600, 'c'), "m", "()V");
 

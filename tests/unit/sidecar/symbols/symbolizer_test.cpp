@@ -11,7 +11,10 @@
 #include <cstring>
 #include <ctime>
 #include <dlfcn.h>
+#include <elf.h>
 #include <link.h>
+#include <random>
+#include <span>
 #include <string>
 #include <sys/auxv.h>
 #include <vector>
@@ -187,6 +190,81 @@ TEST(Symbolizer, SaysWhatItCouldNotOpen) {
   EXPECT_EQ(symbolizer.name(0x1235, 1).function, "libx.so+0x235");
   EXPECT_EQ(symbolizer.name(0x9999, 1).function, "[unknown]");
   EXPECT_EQ(symbolizer.notes().size(), 1U);
+}
+
+// The pieces of a file as the agent would copy them out of memory.
+ModulePieces pieces_of(const std::string& path) {
+  const auto file = elf::ElfFile::open(elf::make_file_source(base::open_read(path).value()));
+  const auto read = [&](const elf::Part& part) {
+    std::string bytes(part.bytes, '\0');
+    EXPECT_TRUE(file->source().read(part.offset, std::as_writable_bytes(std::span(bytes))));
+    return bytes;
+  };
+  ModulePieces pieces;
+  for (const elf::Part& section : file->sections()) {
+    if (section.type == SHT_DYNSYM) {
+      pieces.symbols = read(section);
+      pieces.strings = read(file->sections()[section.link]);
+    }
+  }
+  for (const elf::Part& segment : file->segments()) {
+    if (segment.type == PT_GNU_EH_FRAME) {
+      pieces.frame_header = read(segment);
+      pieces.frame_header_address = segment.address;
+    }
+  }
+  return pieces;
+}
+
+TEST(Symbolizer, NamesAModuleWithoutAFileByWhatWasSupplied) {
+  Dl_info libc{};
+  ASSERT_NE(::dladdr(libc_function("qsort_r"), &libc), 0);
+  Symbolizer symbolizer([](const std::string& path) -> base::Result<base::UniqueFd> {
+    if (path.find("libc.so") != std::string::npos) {
+      return base::make_failure(base::ErrorCode::kNotFound, "cannot open " + path);
+    }
+    return base::open_read(path);
+  });
+  symbolizer.set_modules(own_modules());
+
+  const std::vector<Module> missing = symbolizer.missing();
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_THAT(missing[0].path, HasSubstr("libc.so"));
+  EXPECT_TRUE(symbolizer.missing().empty()) << "each is told once";
+  symbolizer.supply(missing[0], pieces_of(libc.dli_fname));
+
+  EXPECT_THAT(symbolizer.name(address_of(libc_function("qsort_r")), 1).function,
+              HasSubstr("qsort_r"));
+  ASSERT_EQ(symbolizer.notes().size(), 1U);
+  EXPECT_THAT(symbolizer.notes()[0], HasSubstr("from the JVM's memory"));
+}
+
+TEST(Symbolizer, TakesAnyPieces) {
+  std::mt19937 random(11);
+  const ModulePieces sane = pieces_of("/proc/self/exe");
+  for (int round = 0; round < 200; ++round) {
+    Symbolizer symbolizer([](const std::string& path) -> base::Result<base::UniqueFd> {
+      return base::make_failure(base::ErrorCode::kNotFound, "cannot open " + path);
+    });
+    wire::ModuleSlot slot{};
+    slot.base = 0x1000;
+    slot.end = 0x100000;
+    std::memcpy(slot.path, "/x.so", slot.path_bytes = 5);
+    symbolizer.set_modules({slot});
+    ModulePieces pieces = sane;
+    for (std::string* piece : {&pieces.symbols, &pieces.strings, &pieces.frame_header}) {
+      piece->resize(random() % 4 == 0
+                        ? 0
+                        : piece->size() - random() % std::min<std::size_t>(piece->size(), 100));
+      for (int i = 0; i < 64 && !piece->empty(); ++i) {
+        (*piece)[random() % piece->size()] = static_cast<char>(random());
+      }
+    }
+    pieces.frame_header_address = random();
+    symbolizer.supply(symbolizer.missing().at(0), pieces);
+
+    EXPECT_FALSE(symbolizer.name(0x1000 + random() % 0xff000, 1).function.empty());
+  }
 }
 
 TEST(Symbolizer, KnowsWhichModuleWasThereThen) {

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "agent/failure.h"
+
+#include <cstdint>
+
+namespace jprof::agent {
+
+// Maps the region that the sidecar has made. Its cgroup has paid for it already: a page that we
+// were the first to touch would be charged to the JVM's. And it cannot shrink under us.
+Failure map_region(int fd, std::uint64_t bytes, void** region);
+
+// Makes the page table entries that handlers would else make one by one. Not by MAP_POPULATE, which
+// keeps the address space locked until all are made, while a JVM's threads wait to change it: a
+// read takes no longer, and that lock for one fault at most.
+void touch_region(const void* region, std::uint64_t bytes);
+
+} // namespace jprof::agent

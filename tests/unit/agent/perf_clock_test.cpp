@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/engines/perf_clock.h"
+#include "agent/os/system.h"
+#include "agent/sampling/shared_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <unistd.h>
+#include <vector>
+
+namespace jprof::agent::engines {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+std::atomic<std::uint64_t> g_signals{0};
+std::atomic<std::uint64_t> g_foreign{0};
+const sampling::Sampler* g_sampler = nullptr;
+const sampling::ThreadEntry* g_entry = nullptr;
+
+void on_signal(int, siginfo_t* info, void*) {
+  const bool ours = sampling::sender_of(*g_sampler, *info) == g_entry;
+  (ours ? g_signals : g_foreign).fetch_add(1);
+}
+
+std::uint64_t own_cpu() {
+  return os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void work_until(std::uint64_t cpu) {
+  while (own_cpu() < cpu) {
+  }
+}
+
+// The calling thread, sampled; all is measured in its CPU time.
+class PerfClock : public testing::Test {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer holds signals back, and of several of a kind it keeps one";
+#endif
+    if (const std::uint32_t refusal = perf_refusal(); refusal != 0) {
+      GTEST_SKIP() << "perf's clock cannot be used here: " << refusal;
+    }
+    sampler_.threads = &entry_;
+    sampler_.thread_capacity = 1;
+    sampler_.perf_slots = slots_.data();
+    sampler_.perf_capacity = static_cast<std::uint32_t>(slots_.size());
+    entry_.tid = os::thread_id();
+    g_sampler = &sampler_;
+    g_entry = &entry_;
+    g_signals = g_foreign = 0;
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    ASSERT_EQ(sigaction(SIGPROF, &action, &before_), 0);
+  }
+  void TearDown() override {
+    if (IsSkipped()) {
+      return;
+    }
+    disarm_perf_clock(entry_);
+    std::signal(SIGPROF, SIG_IGN);
+    sigaction(SIGPROF, &before_, nullptr);
+  }
+
+  std::vector<std::uint16_t> slots_ = std::vector<std::uint16_t>(1024);
+  sampling::Sampler sampler_;
+  sampling::ThreadEntry entry_;
+
+ private:
+  struct sigaction before_ {};
+};
+
+// The tick is 1 ms to 10 ms: a timer could not keep up.
+TEST_F(PerfClock, KeepsIntervalsBelowTheTick) {
+  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs / 2), 0);
+  const std::uint64_t begin = own_cpu();
+  work_until(begin + 200 * kMs);
+  disarm_perf_clock(entry_);
+  const auto spent = own_cpu() - begin;
+
+  const double expected = static_cast<double>(spent) / static_cast<double>(kMs / 2);
+  EXPECT_NEAR(static_cast<double>(g_signals), expected, expected / 5);
+  EXPECT_EQ(g_foreign, 0U);
+}
+
+TEST_F(PerfClock, ChangesItsInterval) {
+  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, 100 * kMs), 0);
+  change_perf_clock(entry_, kMs);
+  EXPECT_EQ(entry_.interval_ns, kMs);
+  work_until(own_cpu() + 100 * kMs);
+
+  EXPECT_GE(g_signals, 50U);
+}
+
+TEST_F(PerfClock, SendsNothingOnceDisarmed) {
+  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs / 2), 0);
+  work_until(own_cpu() + 20 * kMs);
+  const int held = ::dup(entry_.timer); // as a forked child has it: the event outlives our closing
+  disarm_perf_clock(entry_);
+  const std::uint64_t before = g_signals;
+  work_until(own_cpu() + 50 * kMs);
+
+  EXPECT_GT(before, 0U);
+  EXPECT_EQ(g_signals, before);
+  EXPECT_EQ(entry_.armed, 0U);
+  ::close(held);
+}
+
+// The handler could not find the thread: the caller takes a timer.
+TEST_F(PerfClock, RefusesDescriptorsBeyondTheTable) {
+  sampler_.perf_capacity = 3;
+  EXPECT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs), -EMFILE);
+  EXPECT_EQ(entry_.armed, 0U);
+}
+
+TEST(PerfBudget, LeavesHalfOfTheDescriptors) {
+  EXPECT_GT(perf_budget(), 0U);
+  EXPECT_LT(perf_budget(), std::uint64_t{1} << 31);
+}
+
+} // namespace
+} // namespace jprof::agent::engines
