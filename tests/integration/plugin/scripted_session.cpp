@@ -28,7 +28,6 @@
 #include <optional>
 #include <poll.h>
 #include <string>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -250,7 +249,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (mode == "silent") {
-    std::this_thread::sleep_for(std::chrono::hours(1));
+    while (std::fgetc(stdin) != EOF) {
+    }
+    return 0;
   }
   if (mode == "no-hello") {
     std::fputs("cannot connect to serve\n", stderr);
