@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/capture/capture_run.h"
 
+#include <algorithm>
 #include <poll.h>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
+using Clock = std::chrono::steady_clock;
 
 const std::string& id_of(const control::Request& request) {
   return request.kind == control::RequestKind::kRecord ? request.record.id : request.fetch.id;
@@ -21,6 +23,11 @@ const std::string& id_of(const control::Request& request) {
 bool is_passing(const base::Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
          error.code == ErrorCode::kForbidden || error.code == ErrorCode::kUnauthenticated;
+}
+
+Clock::time_point end_of(const control::Request& request) {
+  constexpr std::chrono::hours kLongest{24 * 365};
+  return Clock::now() + std::min<Clock::duration>(request.record.duration, kLongest);
 }
 
 } // namespace
@@ -107,6 +114,8 @@ base::Error CaptureRun::with_hint(base::Error error) const {
 Result<control::ResultMessage> CaptureRun::run(const control::Request& request,
                                                ReceivedFiles& files) {
   capture_id_ = id_of(request);
+  const auto patient_until = end_of(request) + options_.patience;
+  std::uint64_t most_bytes = 0;
   int failures = 0;
   auto delay = options_.first_delay;
   for (;;) {
@@ -118,9 +127,12 @@ Result<control::ResultMessage> CaptureRun::run(const control::Request& request,
       failures = 0;
       delay = options_.first_delay;
     }
+    const bool grew = files.bytes() > most_bytes;
+    most_bytes = std::max(most_bytes, files.bytes());
+    const bool patient = grew || Clock::now() < patient_until;
     // Before the sidecar ever heard of the capture nothing is lost by telling the user at once.
-    const bool again =
-        accepted_ && lost_ && is_passing(result.error()) && failures++ < options_.reconnects;
+    const bool again = accepted_ && lost_ && is_passing(result.error()) && patient &&
+                       failures++ < options_.reconnects;
     if (!again || !pause(delay)) {
       return base::fail(with_hint(std::move(result).error()));
     }

@@ -29,6 +29,9 @@ class CaptureRun {
   struct Options {
     int reconnects = 6;                         // in a row without any progress
     std::chrono::milliseconds first_delay{500}; // doubled each time
+    // For connections that bring no byte of a file, from the end of the capture's duration: a pod
+    // could else go on for ever to say how it goes and break off.
+    std::chrono::milliseconds patience{120'000};
     std::string fetch_hint; // "kubectl jprof fetch pod/x": where the capture can be had later
   };
 

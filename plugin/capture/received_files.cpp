@@ -123,6 +123,14 @@ base::Status ReceivedFiles::begin(const control::ResultMessage& result) {
   return {};
 }
 
+std::uint64_t ReceivedFiles::bytes() const {
+  std::uint64_t out = 0;
+  for (const File& file : files_) {
+    out = sum(out, file.pending.size_bytes());
+  }
+  return out;
+}
+
 base::Status ReceivedFiles::add(const control::Chunk& chunk) {
   JPROF_TRY(check_->accept(chunk));
   return files_[order_[chunk.file]].pending.append(chunk.data);

@@ -46,6 +46,8 @@ class ReceivedFiles {
   // Something has arrived already: a new connection can go on from there.
   bool started() const { return started_; }
   control::FetchRequest resume_request(const std::string& id) const;
+  // What is on disk of them so far.
+  std::uint64_t bytes() const;
 
   std::vector<File>& files() { return files_; }
 
