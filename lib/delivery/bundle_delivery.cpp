@@ -56,7 +56,7 @@ base::Result<Delivery> deliver_bundle(store::ObjectStore& store, const std::stri
   names.emplace_back(capture::kManifestFile); // last: the commit marker
   Delivery delivery;
   delivery.already_there = true;
-  std::size_t unchecked = 0;
+  std::vector<store::PutReceipt::Outcome> outcomes;
   for (const std::string& name : names) {
     store::PutOptions options;
     options.content_type = content_type_of(name);
@@ -64,13 +64,13 @@ base::Result<Delivery> deliver_bundle(store::ObjectStore& store, const std::stri
     JPROF_TRY_ASSIGN(const store::PutReceipt receipt,
                      put_file(store, directory + "/" + name, prefix + "/" + name, options));
     delivery.already_there &= receipt.outcome != store::PutReceipt::Outcome::kCreated;
-    unchecked += receipt.outcome == store::PutReceipt::Outcome::kThereUnchecked ? 1U : 0U;
+    outcomes.push_back(receipt.outcome);
     delivery.location = receipt.location.substr(0, receipt.location.rfind('/'));
   }
   for (const capture::BundleFile& file : manifest.files) {
     delivery.bytes += file.bytes;
   }
-  delivery.note = store::unchecked_note(unchecked);
+  delivery.note = store::unchecked_note(outcomes);
   return delivery;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/store/object_store.h"
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 
@@ -21,7 +22,9 @@ Result<std::string> get_text(ObjectStore& store, const ObjectKey& key, std::size
   return out;
 }
 
-std::string unchecked_note(std::size_t objects) {
+std::string unchecked_note(const std::vector<PutReceipt::Outcome>& outcomes) {
+  const auto objects =
+      std::count(outcomes.begin(), outcomes.end(), PutReceipt::Outcome::kThereUnchecked);
   return objects == 0 ? std::string()
                       : std::to_string(objects) +
                             " objects were in the store already and could not be compared: the "

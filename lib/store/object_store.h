@@ -40,8 +40,8 @@ struct PutReceipt {
   std::string location; // for people: "s3://bucket/prefix/key", "/directory/key"
 };
 
-// For people, of the objects whose outcome was kThereUnchecked: "" for none.
-std::string unchecked_note(std::size_t objects);
+// For people, how many of these were kThereUnchecked: "" for none.
+std::string unchecked_note(const std::vector<PutReceipt::Outcome>& outcomes);
 
 struct ObjectInfo {
   std::uint64_t size_bytes = 0;

@@ -100,23 +100,20 @@ Result<StoredCapture> store_capture(const std::string& store_url, const base::Js
   JPROF_TRY(check_complete(manifest, files));
   JPROF_TRY_ASSIGN(const std::unique_ptr<store::ObjectStore> target, open_store(store_url));
   JPROF_TRY_ASSIGN(const std::string directory, capture::object_directory("", manifest));
-  std::size_t unchecked = 0;
-  const auto count = [&unchecked](const store::PutReceipt& receipt) {
-    unchecked += receipt.outcome == store::PutReceipt::Outcome::kThereUnchecked ? 1U : 0U;
-  };
+  std::vector<store::PutReceipt::Outcome> outcomes;
   for (const capture::BundleFile& entry : manifest.files) {
     JPROF_TRY_ASSIGN(const store::PutReceipt file,
                      put_file(*target, directory, manifest, *find_file(files, entry.name)));
-    count(file);
+    outcomes.push_back(file.outcome);
   }
   JPROF_TRY_ASSIGN(const store::ObjectKey key,
                    store::ObjectKey::parse(directory + "/" + capture::kManifestFile));
   JPROF_TRY_ASSIGN(const store::PutReceipt receipt,
                    store::put_text(*target, key, capture::encode_manifest(manifest),
                                    put_options(manifest, "application/json")));
-  count(receipt);
+  outcomes.push_back(receipt.outcome);
   return StoredCapture{receipt.location.substr(0, receipt.location.rfind('/')),
-                       store::unchecked_note(unchecked)};
+                       store::unchecked_note(outcomes)};
 }
 
 } // namespace jprof::plugin
