@@ -9,12 +9,11 @@ import glob
 import os
 import random
 import shutil
-import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from serve_rig import SECOND, ServeRig, new_id  # noqa: E402
+from serve_rig import SECOND, ServeRig, Target, new_id  # noqa: E402
 from session_client import Refused  # noqa: E402
 
 HOSTILE = os.path.abspath(sys.argv[2])
@@ -27,17 +26,13 @@ def libjvm():
     return next(os.path.join(at, "libjvm.so") for at, _, names in os.walk(home) if "libjvm.so" in names)
 
 
-class HostileJvm:
+class HostileJvm(Target):
     def __init__(self):
         self.seed = random.randrange(1 << 30)
-        self.process = subprocess.Popen([HOSTILE, libjvm(), str(self.seed)], stdout=subprocess.PIPE, text=True)
-        assert "ready" in self.process.stdout.readline()
-        self.pid = self.process.pid
+        super().__init__([HOSTILE, libjvm(), str(self.seed)])
 
     def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
+        super().close()
         for path in ["/tmp/.java_pid%d" % self.pid, *glob.glob("/tmp/hostile_jvm-%d-*" % self.pid)]:
             os.unlink(path)
 

@@ -37,12 +37,11 @@ def wait_until(condition, timeout=60, what="it"):
 NOBODY = ["setpriv", "--reuid", "64123", "--regid", "64123", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
 
 
-class Jvm:
-    def __init__(self, prefix=(), classes=CLASSES):
-        java = shutil.which("java")
-        self.process = subprocess.Popen(
-            [*prefix, java, "-XX:+UseSerialGC", "-Xmx64m", "-cp", classes, "Known", "shares", "900"],
-            stdout=subprocess.PIPE, text=True)
+class Target:
+    """A process to be profiled; it says when it is ready."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert "ready" in self.process.stdout.readline()
         self.pid = self.process.pid
 
@@ -50,6 +49,12 @@ class Jvm:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+
+
+class Jvm(Target):
+    def __init__(self, prefix=(), classes=CLASSES):
+        java = shutil.which("java")
+        super().__init__([*prefix, java, "-XX:+UseSerialGC", "-Xmx64m", "-cp", classes, "Known", "shares", "900"])
 
 
 class ServeRig(unittest.TestCase):
