@@ -113,22 +113,27 @@ base::Result<std::string> find_directory(const TargetRoot& root, const Target& t
 class Listener {
  public:
   static base::Result<Listener> open() {
-    Listener out;
-    sockaddr_in6 six{};
-    six.sin6_family = AF_INET6;
-    six.sin6_addr = IN6ADDR_LOOPBACK_INIT;
-    out.six_ = out.listen_at(reinterpret_cast<sockaddr*>(&six), sizeof six);
-    out.port_ = out.six_ ? six.sin6_port : out.port_;
-    sockaddr_in four{};
-    four.sin_family = AF_INET;
-    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    four.sin_port = out.port_;
-    out.four_ = out.listen_at(reinterpret_cast<sockaddr*>(&four), sizeof four);
-    if (!out.four_ && !out.six_) {
-      return base::errno_failure(errno, "cannot listen on the loopback address");
+    // The kernel gives a port that is free at ::1; at 127.0.0.1 it may be somebody's, also that of
+    // a connection which has ended. A JVM that calls there must not meet him.
+    constexpr int kMostTries = 64;
+    for (int i = 0; i < kMostTries; ++i) {
+      Listener out;
+      sockaddr_in6 six{};
+      six.sin6_family = AF_INET6;
+      six.sin6_addr = IN6ADDR_LOOPBACK_INIT;
+      out.six_ = listen_at(reinterpret_cast<sockaddr*>(&six), sizeof six);
+      sockaddr_in four{};
+      four.sin_family = AF_INET;
+      four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      four.sin_port = out.six_ ? six.sin6_port : 0;
+      out.four_ = listen_at(reinterpret_cast<sockaddr*>(&four), sizeof four);
+      if (!out.four_ && (!out.six_ || errno == EADDRINUSE)) {
+        continue;
+      }
+      out.port_ = out.six_ ? six.sin6_port : four.sin_port;
+      return out;
     }
-    out.port_ = out.six_ ? out.port_ : four.sin_port;
-    return out;
+    return base::errno_failure(errno, "cannot listen on the loopback address");
   }
 
   std::uint16_t port() const { return ntohs(port_); }
@@ -159,7 +164,9 @@ class Listener {
     UniqueFd socket(::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket || ::bind(socket.get(), address, size) != 0 || ::listen(socket.get(), 4) != 0 ||
         ::getsockname(socket.get(), address, &size) != 0) {
+      const int error = errno;
       socket.reset();
+      errno = error;
     }
     return socket;
   }

@@ -10,20 +10,25 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sstream>
 #include <string>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace jprof::jvm {
 namespace {
@@ -211,6 +216,42 @@ TEST_F(OpenJ9Attach, NeverWritesThroughWhatWasPlanted) {
   std::stringstream kept;
   kept << std::ifstream(precious).rdbuf();
   EXPECT_EQ(kept.str(), "mine");
+}
+
+// In a network of its own with 64 ports, half of which are somebody's at 127.0.0.1 only.
+TEST_F(OpenJ9Attach, TakesAPortThatIsItsOwnAtBothLoopbackAddresses) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "a network namespace needs root";
+  }
+  std::thread([&] { // the namespace is this thread's and its children's
+    ASSERT_EQ(::unshare(CLONE_NEWNET), 0);
+    const UniqueFd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ifreq loopback{};
+    std::strcpy(loopback.ifr_name, "lo");
+    loopback.ifr_flags = IFF_UP | IFF_RUNNING;
+    ASSERT_EQ(::ioctl(control.get(), SIOCSIFFLAGS, &loopback), 0);
+    const char range[] = "/proc/sys/net/ipv4/ip_local_port_range";
+    std::ofstream(range) << "40000 40063\n";
+    std::string first;
+    std::getline(std::ifstream(range), first);
+    ASSERT_EQ(first, "40000\t40063");
+    std::vector<UniqueFd> somebodys;
+    for (std::uint16_t port = 40000; port < 40032; ++port) {
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      somebodys.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      ASSERT_EQ(
+          ::bind(somebodys.back().get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    }
+    for (int i = 0; i < 8; ++i) {
+      std::jthread jvm([&] { const UniqueFd socket = answer_the_call(); });
+      const auto connection = call_openj9(root(), this_process(), Deadline::after(seconds(10)));
+      EXPECT_TRUE(connection) << connection.error().text();
+    }
+  })
+      .join();
 }
 
 TEST_F(OpenJ9Attach, WaitsForAnotherAttacherNoLongerThanAllowed) {
