@@ -43,6 +43,7 @@ class Program {
   // The command that is meant where none is named: `kubectl jprof POD` is `record POD`. Its options
   // may stand before the command's name as well: `kubectl jprof -n shop list`.
   void set_default_command(std::string name) { default_command_ = std::move(name); }
+  const std::string& default_command() const { return default_command_; }
   std::vector<Command> commands() const;
   std::optional<Command> find(const std::string& name) const;
   // What a command with own_arguments was given behind them.

@@ -13,6 +13,7 @@ namespace jprof::formats {
 namespace {
 
 constexpr std::string_view kStandard = "-";
+constexpr char kStandardName[] = "standard output";
 
 std::string endings_of(std::span<const Format> allowed) {
   std::string out;
@@ -40,7 +41,7 @@ std::string directory_of(const std::string& path) {
 
 base::Status write_one(const std::string& path, const std::string& bytes) {
   if (path == kStandard) {
-    return base::write_all(STDOUT_FILENO, bytes, "standard output");
+    return base::write_all(STDOUT_FILENO, bytes, kStandardName);
   }
   const std::string directory = directory_of(path);
   struct stat info {};
@@ -85,39 +86,30 @@ base::Result<std::vector<OutputFile>> plan_outputs(const OutputRequest& request,
   return outputs;
 }
 
-base::Result<std::vector<WrittenFile>>
-write_outputs(std::span<const OutputFile> outputs,
-              const std::function<base::Result<std::string>(Format)>& render) {
+base::Status write_outputs(std::span<const OutputFile> outputs,
+                           const std::function<base::Result<std::string>(Format)>& render,
+                           const base::Json* result) {
   std::vector<std::string> contents;
   for (const OutputFile& output : outputs) {
     JPROF_TRY_ASSIGN(std::string bytes, render(output.format));
     contents.push_back(std::move(bytes));
   }
-  std::vector<WrittenFile> written;
+  std::string lines;
+  base::Json files = base::Json::array();
+  bool taken = false;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    JPROF_TRY(write_one(outputs[i].path, contents[i]));
-    written.push_back({outputs[i].path, contents[i].size()});
+    const std::string& path = outputs[i].path;
+    JPROF_TRY(write_one(path, contents[i]));
+    taken = taken || path == kStandard;
+    lines += base::printable(path, 4096) + "  " + std::to_string(contents[i].size()) + " bytes\n";
+    files.push_back({{"path", path}, {"bytes", contents[i].size()}});
   }
-  return written;
-}
-
-std::string written_text(std::span<const WrittenFile> files) {
-  std::string out;
-  for (const WrittenFile& file : files) {
-    if (file.path == kStandard) {
-      return {};
-    }
-    out += base::printable(file.path, 4096) + "  " + std::to_string(file.bytes) + " bytes\n";
+  if (result != nullptr) {
+    base::Json whole = *result;
+    whole["files"] = std::move(files);
+    return base::write_all(STDOUT_FILENO, base::dump_json(whole) + "\n", kStandardName);
   }
-  return out;
-}
-
-base::Json written_json(std::span<const WrittenFile> files) {
-  base::Json list = base::Json::array();
-  for (const WrittenFile& file : files) {
-    list.push_back({{"path", file.path}, {"bytes", file.bytes}});
-  }
-  return list;
+  return taken ? base::Status() : base::write_all(STDOUT_FILENO, lines, kStandardName);
 }
 
 } // namespace jprof::formats

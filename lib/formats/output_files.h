@@ -32,20 +32,12 @@ struct OutputRequest {
 base::Result<std::vector<OutputFile>> plan_outputs(const OutputRequest& request,
                                                    std::span<const Format> allowed);
 
-struct WrittenFile {
-  std::string path;
-  std::uint64_t bytes = 0;
-};
-
 // Renders everything first, then writes each file at once (whole or not at all, with the usual
 // rights): a format that cannot be made leaves nothing behind. kUsage for a folder that is not
-// there, kIo for a full disk or a closed pipe.
-base::Result<std::vector<WrittenFile>>
-write_outputs(std::span<const OutputFile> outputs,
-              const std::function<base::Result<std::string>(Format)>& render);
-
-// The list for people, a line a file, empty if standard output holds a format; and for --json.
-std::string written_text(std::span<const WrittenFile> files);
-base::Json written_json(std::span<const WrittenFile> files);
+// there, kIo for a full disk or a closed pipe. What was written is told on standard output: with
+// `result` as that object and its "files", else a line a file, none if a format stands there.
+base::Status write_outputs(std::span<const OutputFile> outputs,
+                           const std::function<base::Result<std::string>(Format)>& render,
+                           const base::Json* result);
 
 } // namespace jprof::formats

@@ -3,6 +3,7 @@
 #include "plugin/capture/received_files.h"
 
 #include "lib/base/json.h"
+#include "lib/base/mebibytes.h"
 #include "plugin/capture/output_plan.h"
 
 #include <algorithm>
@@ -17,12 +18,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::uint64_t kMebibyte = 1ULL << 20U;
-constexpr std::uint64_t kMostBytes = 4096 * kMebibyte; // of one capture; heap dumps go another way
-
-std::string size_text(std::uint64_t bytes) {
-  return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
-}
+constexpr std::uint64_t kMostBytes = 4ULL << 30U; // of one capture; heap dumps go another way
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   return a > std::numeric_limits<std::uint64_t>::max() - b
@@ -92,8 +88,8 @@ base::Status ReceivedFiles::check_room(const control::ResultMessage& result) con
   }
   if (total > kMostBytes) {
     return base::make_failure(ErrorCode::kProtocol,
-                              "the sidecar announces a capture of " + size_text(total) + "; " +
-                                  size_text(kMostBytes) + " are the most",
+                              "the sidecar announces a capture of " + base::mebibytes(total) +
+                                  "; " + base::mebibytes(kMostBytes) + " are the most",
                               "a capture is a few MiB: the pod may be hostile");
   }
   struct statvfs room {};
@@ -103,8 +99,9 @@ base::Status ReceivedFiles::check_room(const control::ResultMessage& result) con
   const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
   if (wanted > free) {
     return base::make_failure(ErrorCode::kIo,
-                              "the capture takes " + size_text(wanted) + ", and the disk of " +
-                                  files_[0].pending.path() + " has " + size_text(free) + " free",
+                              "the capture takes " + base::mebibytes(wanted) +
+                                  ", and the disk of " + files_[0].pending.path() + " has " +
+                                  base::mebibytes(free) + " free",
                               "make room there or choose another place with -o");
   }
   return {};

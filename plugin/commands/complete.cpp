@@ -37,7 +37,7 @@ struct Line {
 
 // What the command that was named, or the default one, takes.
 std::optional<cli::Command> command_of(const cli::Program& program, const Line& line) {
-  return program.find(line.command.empty() ? "record" : line.command);
+  return program.find(line.command.empty() ? program.default_command() : line.command);
 }
 
 void note_option(Line& line, const std::string& flag, const std::string& value) {

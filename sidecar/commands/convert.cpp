@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,15 +50,8 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
   const auto render = [&](Format format) {
     return formats::write_as(profile, format, {.title = options.title});
   };
-  JPROF_TRY_ASSIGN(const std::vector<formats::WrittenFile> files,
-                   formats::write_outputs(outputs, render));
-  if (json) {
-    const base::Json result = {
-        {"ok", true}, {"samples", profile.total_count()}, {"files", formats::written_json(files)}};
-    std::printf("%s\n", base::dump_json(result).c_str());
-  } else {
-    std::fputs(formats::written_text(files).c_str(), stdout);
-  }
+  const base::Json result = {{"ok", true}, {"samples", profile.total_count()}};
+  JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
   return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "lib/formats/format_diff.h"
 #include "lib/formats/output_files.h"
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,14 +30,8 @@ base::Result<int> diff(const DiffCommand& command, bool json) {
   const auto render = [&](formats::Format format) {
     return formats::diff_as(base, changed, format, command.options);
   };
-  JPROF_TRY_ASSIGN(const std::vector<formats::WrittenFile> files,
-                   formats::write_outputs(outputs, render));
-  if (json) {
-    const base::Json result = {{"ok", true}, {"files", formats::written_json(files)}};
-    std::printf("%s\n", base::dump_json(result).c_str());
-  } else {
-    std::fputs(formats::written_text(files).c_str(), stdout);
-  }
+  const base::Json result = {{"ok", true}};
+  JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
   return 0;
 }
 

@@ -85,15 +85,9 @@ base::Result<base::UniqueFd> open_guarded(const Process& target, const std::stri
   }
   JPROF_TRY_ASSIGN(const ProcessStatus status, target.status());
   const Identity identity{status.effective_uid, status.effective_gid};
-  auto handed = as_identity(identity, deadline, [&open]() -> base::Result<Handed> {
-    JPROF_TRY_ASSIGN(base::UniqueFd fd, open());
-    return Handed{std::move(fd), {}};
-  });
-  if (handed && handed->fd) {
-    return std::move(handed->fd);
-  }
-  if (!handed && handed.error().code != ErrorCode::kPermission) {
-    return base::fail(std::move(handed).error());
+  auto opened_as_it = open_as(identity, deadline, open);
+  if (opened_as_it || opened_as_it.error().code != ErrorCode::kPermission) {
+    return opened_as_it;
   }
   return base::fail(access_error(target));
 }

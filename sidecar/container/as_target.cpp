@@ -163,4 +163,27 @@ base::Result<Handed> as_identity(Identity identity, base::Deadline deadline, con
   return result;
 }
 
+base::Result<base::UniqueFd> open_as(Identity identity, base::Deadline deadline,
+                                     const std::function<base::Result<base::UniqueFd>()>& open) {
+  JPROF_TRY_ASSIGN(Handed handed,
+                   as_identity(identity, deadline, [&open]() -> base::Result<Handed> {
+                     JPROF_TRY_ASSIGN(base::UniqueFd fd, open());
+                     return Handed{std::move(fd), {}};
+                   }));
+  if (!handed.fd) { // the kernel drops descriptors for which this process has no room
+    return base::make_failure(base::ErrorCode::kLimit, "a descriptor was not handed over",
+                              "raise the limit of open files (ulimit -n)");
+  }
+  return std::move(handed.fd);
+}
+
+base::Status act_as(Identity identity, base::Deadline deadline,
+                    const std::function<base::Status()>& act) {
+  const auto handed = as_identity(identity, deadline, [&act]() -> base::Result<Handed> {
+    JPROF_TRY(act());
+    return Handed{};
+  });
+  return handed ? base::Status() : base::fail(handed.error());
+}
+
 } // namespace jprof::container

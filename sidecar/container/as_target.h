@@ -38,5 +38,10 @@ using Step = std::function<base::Result<Handed>()>;
 // thread in the kernel and per process in POSIX, and the rest of jprof must keep its own. The child
 // is killed at the deadline (kTimeout). Whatever `step` changes in memory is lost with the child.
 base::Result<Handed> as_identity(Identity identity, base::Deadline deadline, const Step& step);
+// The same for a step that opens one thing, and for one that only does something.
+base::Result<base::UniqueFd> open_as(Identity identity, base::Deadline deadline,
+                                     const std::function<base::Result<base::UniqueFd>()>& open);
+base::Status act_as(Identity identity, base::Deadline deadline,
+                    const std::function<base::Status()>& act);
 
 } // namespace jprof::container

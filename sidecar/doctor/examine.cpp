@@ -18,7 +18,6 @@ namespace {
 using base::ErrorCode;
 using checks::Check;
 using checks::CheckId;
-using container::Handed;
 using container::TargetRoot;
 
 constexpr std::chrono::seconds kStepTime{5};
@@ -97,12 +96,7 @@ Check check_access(const jvm::Candidate& candidate) {
 
 // Runs a step with the target's ids, for its result alone.
 base::Status as_target(const jvm::Target& target, const std::function<base::Status()>& step) {
-  auto handed = container::as_identity(target.identity(), base::Deadline::after(kStepTime),
-                                       [&step]() -> base::Result<Handed> {
-                                         JPROF_TRY(step());
-                                         return Handed{};
-                                       });
-  return handed ? base::Status() : base::fail(std::move(handed).error());
+  return container::act_as(target.identity(), base::Deadline::after(kStepTime), step);
 }
 
 base::Status check_directory(const TargetRoot& root, const char* path, std::uint64_t bytes) {

@@ -8,6 +8,7 @@
 #include "sidecar/container/access.h"
 #include "sidecar/container/as_target.h"
 #include "sidecar/container/target_root.h"
+#include "sidecar/inject/place.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -27,7 +28,6 @@ namespace {
 using base::Deadline;
 using base::ErrorCode;
 using base::UniqueFd;
-using container::Handed;
 
 constexpr std::size_t kNameCharacters = 24; // 120 bits
 constexpr int kBacklog = 16;
@@ -147,13 +147,9 @@ base::Result<ControlSocket> ControlSocket::create(const jvm::Target& target, Dea
     return base::fail(no_socket(target, tmp.error().os_errno));
   }
   control.directory_ = std::move(*tmp);
-  JPROF_TRY_ASSIGN(
-      Handed bound,
-      container::as_identity(target.identity(), deadline, [&]() -> base::Result<Handed> {
-        JPROF_TRY_ASSIGN(UniqueFd fd, bind_socket(target, control.directory_.get(), name));
-        return Handed{std::move(fd), {}};
-      }));
-  control.listener_ = std::move(bound.fd);
+  JPROF_TRY_ASSIGN(control.listener_, container::open_as(target.identity(), deadline, [&] {
+                     return bind_socket(target, control.directory_.get(), name);
+                   }));
   control.name_ = name;
   control.path_ = "/tmp/" + name;
   return control;
@@ -200,12 +196,7 @@ base::Result<ControlSocket::Accepted> ControlSocket::accept(Deadline deadline) c
 void ControlSocket::close() {
   listener_.reset();
   if (!name_.empty() && directory_) {
-    const std::string name = std::exchange(name_, {});
-    (void)container::as_identity(target_->identity(), Deadline::after(std::chrono::seconds(5)),
-                                 [&]() -> base::Result<Handed> {
-                                   ::unlinkat(directory_.get(), name.c_str(), 0);
-                                   return Handed{};
-                                 });
+    remove_as(target_->identity(), directory_.get(), std::exchange(name_, {}));
   }
   directory_.reset();
 }

@@ -26,7 +26,6 @@ namespace {
 using base::Deadline;
 using base::ErrorCode;
 using base::UniqueFd;
-using container::Handed;
 using container::TargetRoot;
 
 constexpr std::size_t kMaxAgentBytes = 16U << 20U;
@@ -100,20 +99,19 @@ base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const T
   JPROF_TRY_ASSIGN(const std::string random, base::random_base32(24));
   const std::string name = kCopyPrefix + random + kCopySuffix;
   for (const char* directory : kPlaces) {
-    auto handed =
-        container::as_identity(target.identity(), deadline, [&]() -> base::Result<Handed> {
-          JPROF_TRY_ASSIGN(UniqueFd place, root.open_directory(directory));
-          sweep_copies(target, place.get());
-          JPROF_TRY(write_copy(place.get(), directory, name, agent));
-          return Handed{std::move(place), {}};
-        });
-    if (handed) {
+    auto place = container::open_as(target.identity(), deadline, [&]() -> base::Result<UniqueFd> {
+      JPROF_TRY_ASSIGN(UniqueFd opened, root.open_directory(directory));
+      sweep_copies(target, opened.get());
+      JPROF_TRY(write_copy(opened.get(), directory, name, agent));
+      return opened;
+    });
+    if (place) {
       DeliveredAgent delivered(target, Rung::kCopy, std::string(directory) + "/" + name);
-      delivered.owns(std::move(handed->fd), name);
+      delivered.owns(std::move(*place), name);
       return delivered;
     }
-    if (handed.error().code != ErrorCode::kNotFound) {
-      skipped.push_back("no copy in " + std::string(directory) + ": " + handed.error().message);
+    if (place.error().code != ErrorCode::kNotFound) {
+      skipped.push_back("no copy in " + std::string(directory) + ": " + place.error().message);
     }
   }
   std::string reasons;
@@ -146,12 +144,7 @@ void DeliveredAgent::remove() {
   if (name_.empty()) {
     return;
   }
-  const std::string name = std::exchange(name_, {});
-  (void)container::as_identity(target_->identity(), Deadline::after(std::chrono::seconds(5)),
-                               [&]() -> base::Result<Handed> {
-                                 ::unlinkat(directory_.get(), name.c_str(), 0);
-                                 return Handed{};
-                               });
+  remove_as(target_->identity(), directory_.get(), std::exchange(name_, {}));
   directory_.reset();
 }
 

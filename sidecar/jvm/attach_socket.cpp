@@ -312,15 +312,8 @@ base::Result<UniqueFd> open_attach_socket(const Target& target, Deadline deadlin
   JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
   wait_until_started(root, target, deadline);
   JPROF_TRY(check_attachable(root, target));
-  auto handed =
-      container::as_identity(target.identity(), deadline, [&]() -> base::Result<container::Handed> {
-        JPROF_TRY_ASSIGN(UniqueFd connection, handshake(root, target, deadline));
-        return container::Handed{std::move(connection), {}};
-      });
-  if (!handed) {
-    return base::fail(std::move(handed).error());
-  }
-  return std::move(handed->fd);
+  return container::open_as(target.identity(), deadline,
+                            [&] { return handshake(root, target, deadline); });
 }
 
 } // namespace jprof::jvm

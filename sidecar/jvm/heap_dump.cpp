@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/jvm/heap_dump.h"
 
+#include "lib/base/mebibytes.h"
 #include "lib/base/random.h"
 #include "sidecar/container/access.h"
 #include "sidecar/container/target_root.h"
@@ -71,10 +72,6 @@ std::optional<std::uint64_t> memory_left(const TargetRoot& root) {
   return std::nullopt;
 }
 
-std::string mebibytes(std::uint64_t bytes) {
-  return std::to_string((bytes >> 20U) + 1) + " MiB";
-}
-
 // Empty if a dump of `bytes` may be written there, else why not.
 std::string room_problem(const TargetRoot& root, int directory, std::uint64_t bytes) {
   struct statfs system {};
@@ -84,11 +81,11 @@ std::string room_problem(const TargetRoot& root, int directory, std::uint64_t by
   const std::uint64_t room =
       static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
   if (system.f_blocks != 0 && room < bytes) { // a tmpfs without a size says 0
-    return "it has " + mebibytes(room) + " free";
+    return "it has " + base::mebibytes(room) + " free";
   }
   const auto memory = system.f_type == TMPFS_MAGIC ? memory_left(root) : std::nullopt;
   if (memory && *memory < bytes) {
-    return "it lies in memory, of which the container has " + mebibytes(*memory) + " left";
+    return "it lies in memory, of which the container has " + base::mebibytes(*memory) + " left";
   }
   const std::string held = container::descriptor_path(directory);
   if (::faccessat(AT_FDCWD, held.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
@@ -120,7 +117,7 @@ base::Result<Place> choose_place(const Target& target, const TargetRoot& root) {
   }
   return base::make_failure(ErrorCode::kLimit,
                             "no place in the JVM's container for a heap dump, which may need " +
-                                mebibytes(bytes) + ": " + problems,
+                                base::mebibytes(bytes) + ": " + problems,
                             "mount a larger emptyDir at /tmp of the JVM's container");
 }
 
@@ -248,8 +245,9 @@ base::Result<HeapDump> take_heap_dump(const Target& target, const HeapDumpOption
   JPROF_TRY_ASSIGN(HeapDump dump, dump_place.take());
   if (dump.bytes > options.most_bytes) {
     return base::make_failure(ErrorCode::kLimit,
-                              "the heap dump has " + mebibytes(dump.bytes) + ", allowed are " +
-                                  mebibytes(options.most_bytes) + "; it was removed",
+                              "the heap dump has " + base::mebibytes(dump.bytes) +
+                                  ", allowed are " + base::mebibytes(options.most_bytes) +
+                                  "; it was removed",
                               "raise limits.dumpBytes of the sidecar, or take inspectheap");
   }
   return dump;

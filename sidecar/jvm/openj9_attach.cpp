@@ -305,15 +305,8 @@ base::Result<UniqueFd> call_openj9(const TargetRoot& root, const Target& target,
 base::Result<UniqueFd> open_openj9(const Target& target, Deadline deadline) {
   JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
   JPROF_TRY(check_namespaces(target));
-  auto handed =
-      container::as_identity(target.identity(), deadline, [&]() -> base::Result<container::Handed> {
-        JPROF_TRY_ASSIGN(UniqueFd connection, call_openj9(root, target, deadline));
-        return container::Handed{std::move(connection), {}};
-      });
-  if (!handed) {
-    return base::fail(std::move(handed).error());
-  }
-  return std::move(handed->fd);
+  return container::open_as(target.identity(), deadline,
+                            [&] { return call_openj9(root, target, deadline); });
 }
 
 } // namespace jprof::jvm

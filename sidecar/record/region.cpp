@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/region.h"
 
+#include "lib/base/mebibytes.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -27,8 +29,8 @@ base::Status make_pages(int fd, std::uint64_t bytes) {
     }
     if (wrote <= 0) {
       return base::fail(base::errno_error(wrote < 0 ? errno : ENOSPC,
-                                          "cannot allocate " + std::to_string(bytes >> 20) +
-                                              " MiB for the recording region")
+                                          "cannot allocate " + base::mebibytes(bytes) +
+                                              " for the recording region")
                             .with_cure("give the jprof container more memory"));
     }
     at += static_cast<std::uint64_t>(wrote);

@@ -4,7 +4,6 @@
 
 #include "sidecar/container/packet.h"
 #include "sidecar/serve/attach_work.h"
-#include "sidecar/serve/guarded.h"
 
 #include <cerrno>
 #include <csignal>
@@ -12,7 +11,6 @@
 #include <string_view>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 
 namespace jprof::serve {
@@ -39,22 +37,10 @@ std::optional<AttachProcess::Answer> receive(int channel) {
 
 base::Result<AttachProcess> AttachProcess::start(const ServeContext& context,
                                                  const control::AttachRequest& request) {
-  int ends[2] = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return base::errno_failure(errno, "cannot make a socket pair");
-  }
-  base::UniqueFd ours(ends[0]);
-  base::UniqueFd theirs(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return base::errno_failure(errno, "cannot start a process for the command");
-  }
-  if (child == 0) {
-    ours.reset();
-    // No destructor of what was inherited may run here.
-    ::_exit(guarded([&] { return run_attach_work(context, request, std::move(theirs)); }));
-  }
-  return AttachProcess(child, std::move(ours));
+  JPROF_TRY_ASSIGN(Worker worker, start_worker("a command", [&](base::UniqueFd channel) {
+                     return run_attach_work(context, request, std::move(channel));
+                   }));
+  return AttachProcess(std::move(worker));
 }
 
 base::Result<AttachProcess::Answer> AttachProcess::finish() {

@@ -7,6 +7,7 @@
 #include "lib/control/frame.h"
 #include "lib/control/request.h"
 #include "sidecar/serve/serve_context.h"
+#include "sidecar/serve/worker.h"
 
 #include <string>
 #include <sys/types.h>
@@ -34,7 +35,7 @@ class AttachProcess {
   void stop() const;
 
  private:
-  AttachProcess(pid_t pid, base::UniqueFd channel) : pid_(pid), channel_(std::move(channel)) {}
+  explicit AttachProcess(Worker worker) : pid_(worker.pid), channel_(std::move(worker.channel)) {}
   pid_t pid_;
   base::UniqueFd channel_;
 };

@@ -3,13 +3,11 @@
 #include "sidecar/serve/capture_process.h"
 
 #include "sidecar/serve/capture_work.h"
-#include "sidecar/serve/guarded.h"
 
 #include <cerrno>
 #include <csignal>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 
 namespace jprof::serve {
@@ -20,23 +18,10 @@ std::string capture_lock(const spool::Spool& spool, const std::string& id) {
 
 base::Result<CaptureProcess> CaptureProcess::start(ServeContext& context,
                                                    const control::RecordRequest& request) {
-  int ends[2] = {-1, -1};
-  // Packets, so that a progress frame that has no room is dropped whole.
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return base::errno_failure(errno, "cannot make a socket pair");
-  }
-  base::UniqueFd ours(ends[0]);
-  base::UniqueFd theirs(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return base::errno_failure(errno, "cannot start a capture");
-  }
-  if (child == 0) {
-    ours.reset();
-    // No destructor of what was inherited may run here.
-    ::_exit(guarded([&] { return run_capture_work(context, request, std::move(theirs)); }));
-  }
-  return CaptureProcess(child, std::move(ours));
+  JPROF_TRY_ASSIGN(Worker worker, start_worker("a capture", [&](base::UniqueFd channel) {
+                     return run_capture_work(context, request, std::move(channel));
+                   }));
+  return CaptureProcess(std::move(worker));
 }
 
 base::Result<std::optional<control::Frame>> CaptureProcess::receive() {

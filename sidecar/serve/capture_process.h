@@ -8,6 +8,7 @@
 #include "lib/control/reply.h"
 #include "lib/control/request.h"
 #include "sidecar/serve/serve_context.h"
+#include "sidecar/serve/worker.h"
 
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ class CaptureProcess {
   std::string reap();
 
  private:
-  CaptureProcess(pid_t pid, base::UniqueFd channel) : pid_(pid), channel_(std::move(channel)) {}
+  explicit CaptureProcess(Worker worker) : pid_(worker.pid), channel_(std::move(worker.channel)) {}
   pid_t pid_;
   base::UniqueFd channel_;
 };

@@ -3,6 +3,7 @@
 #include "sidecar/spool/spool.h"
 
 #include "lib/base/file.h"
+#include "lib/base/mebibytes.h"
 #include "lib/capture/bundle.h"
 #include "lib/capture/capture_id.h"
 #include "lib/config/byte_size.h"
@@ -93,8 +94,8 @@ base::Status Spool::check_room(std::uint64_t capture_bytes) const {
   const std::uint64_t used = used_bytes();
   if (used + capture_bytes > settings_.quota) {
     return base::make_failure(base::ErrorCode::kLimit,
-                              "the spool is full: " + std::to_string(used >> 20) +
-                                  " MiB are used, a capture may take " +
+                              "the spool is full: " + base::mebibytes(used) +
+                                  " are used, a capture may take " +
                                   config::format_byte_size(capture_bytes) + ", the quota is " +
                                   config::format_byte_size(settings_.quota),
                               "fetch the captures that wait (kubectl jprof fetch), repair the "

@@ -46,12 +46,13 @@ TEST(WriteOutputs, WritesNothingIfOneFormatCannotBeMade) {
   const std::vector<OutputFile> outputs = {{folder.path() + "/a.html", Format::kPage},
                                            {folder.path() + "/b.svg", Format::kSvg}};
 
-  const auto written = write_outputs(outputs, [](Format format) -> base::Result<std::string> {
+  const auto render = [](Format format) -> base::Result<std::string> {
     if (format == Format::kSvg) {
       return base::make_failure(base::ErrorCode::kInvalidData, "no");
     }
     return "page";
-  });
+  };
+  const auto written = write_outputs(outputs, render, nullptr);
 
   EXPECT_FALSE(written.has_value());
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
@@ -60,7 +61,8 @@ TEST(WriteOutputs, WritesNothingIfOneFormatCannotBeMade) {
 TEST(WriteOutputs, SaysThatAFolderIsMissing) {
   const std::vector<OutputFile> outputs = {{"/nowhere/at/all/a.html", Format::kPage}};
 
-  const auto written = write_outputs(outputs, [](Format) { return std::string("x"); });
+  const auto written = write_outputs(
+      outputs, [](Format) { return std::string("x"); }, nullptr);
 
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().code, base::ErrorCode::kUsage);
