@@ -230,7 +230,7 @@ RecordingWriter::RecordingWriter(ByteSink sink, const ProfileInfo& info,
   s.options = options;
   s.columns = {.has_times = info.has_times,
                .weight_is_time = info.unit == Unit::kNanoseconds,
-               .time_step = time_step_for(info.interval)};
+               .time_step = time_step_for(info.interval, options.tick)};
   s.failure = s.write(encode_file_header());
   if (s.failure) {
     s.failure = s.write_chunk(ChunkKind::kInfo, encode_info(info));

@@ -5,6 +5,7 @@
 #include "lib/base/result.h"
 #include "lib/profile/profile.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,7 +20,9 @@ namespace jprof::profile {
 using ByteSink = std::function<base::Status(std::string_view)>;
 
 struct RecordingOptions {
-  int zstd_level = 6;
+  int zstd_level = 6; // of large chunks
+  // Of the clock by which samples were taken: finer differences of their times say nothing.
+  std::chrono::nanoseconds tick{0};
   std::size_t chunk_samples = 65536; // a chunk is written at the latest when so many wait
 };
 

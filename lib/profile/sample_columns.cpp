@@ -173,8 +173,10 @@ bool decode_stacks_and_weights(const Columns& columns, std::span<Sample> samples
 
 } // namespace
 
-nanoseconds time_step_for(nanoseconds interval) {
-  return std::clamp(interval / 100, nanoseconds(1000), nanoseconds(100'000));
+nanoseconds time_step_for(nanoseconds interval, nanoseconds tick) {
+  constexpr nanoseconds kMost{100'000};
+  const nanoseconds step = std::clamp(interval / 100, nanoseconds(1000), kMost);
+  return step * std::max<std::int64_t>(1, std::min(tick / 100, kMost) / step);
 }
 
 std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options) {

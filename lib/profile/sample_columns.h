@@ -16,7 +16,10 @@ namespace jprof::profile {
 
 // What times are kept to: a hundredth of the sampling interval, within 1 and 100 us. Finer digits
 // are noise that no compressor removes.
-std::chrono::nanoseconds time_step_for(std::chrono::nanoseconds interval);
+// Where the tick is longer, a hundredth of that, as a multiple: written anew by somebody who does
+// not know the tick, a recording keeps its times.
+std::chrono::nanoseconds time_step_for(std::chrono::nanoseconds interval,
+                                       std::chrono::nanoseconds tick = {});
 
 struct SampleColumnOptions {
   bool has_times = true;

@@ -191,6 +191,32 @@ TEST(Recording, KeepsItsTimesWhenItIsWrittenAnew) {
   }
 }
 
+TEST(Recording, HoldsTimesAsFineAsTheTick) {
+  ProfileBuilder builder;
+  builder.info() = example_info();
+  builder.info().interval = 1ms;
+  const StackId stack = builder.intern_stack({});
+  builder.add_thread({});
+  std::minstd_rand random(7);
+  for (int i = 0; i < 1000; ++i) {
+    const std::chrono::nanoseconds jitter(static_cast<std::int64_t>(random() % 1'000'000));
+    builder.add_sample({.time = 4ms * i + jitter, .stack = stack, .weight = 4'000'000});
+  }
+  const Profile original = builder.build();
+
+  const std::string coarse = encoded(original, {.tick = 3333us});
+  const Profile once = read_recording(coarse).value().profile;
+  const Profile twice = read_recording(encoded(once)).value().profile;
+
+  EXPECT_LT(coarse.size() + 150, encoded(original).size());
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const auto error = original.samples()[i].time - once.samples()[i].time;
+    EXPECT_GE(error, 0ns);
+    EXPECT_LT(error, 30us);
+    EXPECT_EQ(once.samples()[i].time, twice.samples()[i].time);
+  }
+}
+
 // Stacks that come in an order in which neighbours share nothing are written sorted.
 TEST(Recording, SharesFramesAmongStacksWhateverTheirOrder) {
   const auto bytes_of = [](bool shuffled) {
