@@ -6,7 +6,6 @@
 #include "agent/recording/region_layout.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 namespace jprof::agent {
 namespace {
@@ -18,20 +17,14 @@ constexpr std::uint64_t kPageBytes = 4096;
 } // namespace
 
 Failure map_region(int fd, std::uint64_t bytes, void** region) {
-  struct stat status {};
-  long result = arch::system_call(SYS_fstat, fd, os::as_argument(&status));
-  if (result != 0) {
-    return {AgentStatus::kMapFailed, result, "fstat of the region"};
-  }
   if (bytes < recording::kMinRegionBytes || bytes > recording::kMaxRegionBytes) {
     return {AgentStatus::kRegionTooSmall, 0, "a region has 512 KiB to 1 GiB"};
   }
-  if (static_cast<std::uint64_t>(status.st_size) < bytes ||
-      static_cast<std::uint64_t>(status.st_blocks) * 512 < bytes) {
+  if (!os::is_allocated(fd, bytes)) {
     return {AgentStatus::kMapFailed, 0, "the region is not allocated in full"};
   }
   constexpr long kNeededSeals = F_SEAL_SHRINK;
-  result = arch::system_call(SYS_fcntl, fd, F_GET_SEALS);
+  long result = arch::system_call(SYS_fcntl, fd, F_GET_SEALS);
   if (result < 0 || (result & kNeededSeals) != kNeededSeals) {
     return {AgentStatus::kMapFailed, result < 0 ? result : 0, "the region is not sealed"};
   }

@@ -42,6 +42,14 @@ inline long read_some(int fd, void* to, std::size_t bytes) {
 inline long read_at(int fd, void* to, std::size_t bytes, long offset) {
   return arch::system_call(SYS_pread64, fd, as_argument(to), static_cast<long>(bytes), offset);
 }
+// Whether somebody else has paid for a file's first `bytes`: a page that we were the first to touch
+// would be charged to the JVM's cgroup. st_blocks counts 512 bytes each: stat(2).
+inline bool is_allocated(int fd, std::uint64_t bytes) {
+  struct stat status {};
+  return arch::system_call(SYS_fstat, fd, as_argument(&status)) == 0 &&
+         static_cast<std::uint64_t>(status.st_size) >= bytes &&
+         static_cast<std::uint64_t>(status.st_blocks) * 512 >= bytes;
+}
 inline void close_fd(int fd) {
   arch::system_call(SYS_close, fd);
 }

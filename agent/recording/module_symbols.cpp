@@ -7,7 +7,6 @@
 #include "agent/os/system.h"
 
 #include <elf.h>
-#include <sys/stat.h>
 
 namespace jprof::agent::recording {
 namespace {
@@ -59,12 +58,7 @@ bool copy_if_wanted(const os::LoadedModule& module, void* context) {
 wire::SymbolsMessage copy_symbols(const wire::SymbolsWantedMessage& wanted, int fd) {
   auto answer = make_message<wire::SymbolsMessage>(wire::ControlType::kSymbols);
   answer.base = wanted.base;
-  struct stat status {};
-  const bool is_paid_for = fd >= 0 &&
-                           arch::system_call(SYS_fstat, fd, os::as_argument(&status)) == 0 &&
-                           static_cast<std::uint64_t>(status.st_size) >= wanted.bytes &&
-                           static_cast<std::uint64_t>(status.st_blocks) * 512 >= wanted.bytes;
-  if (is_paid_for) {
+  if (fd >= 0 && os::is_allocated(fd, wanted.bytes)) {
     Copy copy{.answer = &answer, .fd = fd, .room = wanted.bytes};
     os::visit_modules(copy_if_wanted, &copy);
   }
