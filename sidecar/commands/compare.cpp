@@ -156,11 +156,14 @@ void print_walkers(const std::vector<ComparedWalker>& walkers) {
   }
   std::puts("\nvmstructs is jprof's own walker. asgct (AsyncGetCallTrace) sees Java frames only "
             "and gives up\n"
-            "where HotSpot does. jvmti (GetStackTrace) and jmx (all threads at once, as "
-            "ThreadMXBean does) see a\n"
-            "thread only where the JVM can stop it, so the time of code without a safepoint poll "
-            "goes to\n"
-            "whatever polls next.");
+            "where HotSpot does: in stubs (array copies, hashes), at the first and last "
+            "instructions of compiled\n"
+            "methods and in native code without a frame pointer. In a service that may be each "
+            "fifth sample.\n"
+            "jvmti (GetStackTrace) and jmx (all threads at once, as ThreadMXBean does) see a "
+            "thread only where\n"
+            "the JVM can stop it, so the time of code without a safepoint poll goes to whatever "
+            "polls next.");
 }
 
 base::Json to_json(const Compared& found, const CompareOptions& options,
