@@ -64,6 +64,8 @@ def bundle_script(source_dir):
         fail("an import or export has another form than bundle.py knows")
     body = "(() => {\n'use strict';\n" + body + "\n})();\n"
     script = shrink.shrink(body, source_dir, source_dir.parent / "reserved_names.txt") + "\n"
+    # Browsers read a page of ASCII alone in half the time and memory. These letters stand in strings only.
+    script = re.sub(r"[^\x00-\x7f]", lambda c: (r"\x%02x" if ord(c[0]) < 256 else r"\u%04x") % ord(c[0]), script)
     if "</" in script or "<!--" in script or "<script" in script:
         fail("the script holds what would end or nest it in HTML")
     return script

@@ -99,6 +99,15 @@ test('B4: without script the page has a table', async () => {
   await context.close();
 });
 
+test('B4: where the script is kept from running, the table shows after a moment', async () => {
+  const kept = edited(t2, (html) => html.replace(/<script>/, '<script>;'));
+  const { page, context } = await open(kept, { wait: false, allow: /./ });
+  await page.waitForFunction(() => document.querySelector('.light table').checkVisibility({ contentVisibilityAuto: true }));
+  assert.match(await page.locator('.light table').innerText(), /com\.acme\.db\.Pool\.get/);
+  assert.equal(await page.locator('.page').count(), 0);
+  await context.close();
+});
+
 test('B4: a browser that cannot unpack gets a message and the table', async () => {
   await withPage(t2, { wait: false, before: 'delete window.DecompressionStream' }, async (page) => {
     assert.match(await page.locator('.failed').innerText(), /cannot unpack the data \(needed: Chromium 103/);

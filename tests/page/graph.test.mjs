@@ -58,6 +58,19 @@ test('B11: double click zooms so that the box fills the width; ancestors stay; 0
   });
 });
 
+test('B11: a double click is one step of the history, which names box and zoom', async () => {
+  await withPage(t2, {}, async (page) => {
+    const before = await page.evaluate(() => history.length);
+    await doubleClickBox(page, 70 / 110, 3);
+    assert.equal(await page.evaluate(() => history.length), before + 1);
+    assert.match(fragment(page).get('n'), /^3\./);
+    assert.equal(fragment(page).get('n'), fragment(page).get('z'));
+    await page.goBack();
+    await settle(page);
+    assert.equal(fragment(page).get('z'), null);
+  });
+});
+
 test('B11: a drag pans and is no click, three pixels are a click', async () => {
   await withPage(t2, {}, async (page) => {
     await doubleClickBox(page, 70 / 110, 3);

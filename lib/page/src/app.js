@@ -7,7 +7,7 @@ import { Colours } from './colours.js';
 import { Commands } from './commands.js';
 import { jointSource, singleSource, warnings } from './compare.js';
 import { Details } from './details.js';
-import { h, later, listen, refill } from './dom.js';
+import { afterPaint, h, later, listen, oncePerFrame, refill } from './dom.js';
 import { readOther } from './intake.js';
 import { bindKeys } from './keys.js';
 import { startOf } from './layout.js';
@@ -47,14 +47,15 @@ export class App extends Commands {
       settled: (view) => this.settled(view),
     };
     this.theme = new Theme(() => this.render());
+    this.tellSoon = oncePerFrame(() => this.tell());
     this.setSource(captures.length === 2 ? jointSource(captures[0], captures[1]) : singleSource(captures[0]));
     this.build();
     this.searchBox.adopt(this.state.query);
     this.recompute();
     this.adoptLink();
     this.render();
-    // What selecting needs, once the page is drawn.
-    setTimeout(later, 200, () => {
+    // What selecting needs.
+    afterPaint(() => {
       this.methods(this.shown);
       later(() => this.result.tree.placesOf(0));
     });
@@ -86,7 +87,7 @@ export class App extends Commands {
     let told = 1;
     while (told < size && (kind[told] === 0 || kind[told] === KIND_THREAD)) told++;
     this.kindsTold = told < size;
-    this.nameHashes = null;
+    this.hashes = [];
     this.result = null;
   }
 
@@ -128,9 +129,7 @@ export class App extends Commands {
   recompute() {
     this.result = this.pipeline.run(this.state);
     this.partial = Boolean(this.state.range || this.state.threads || this.state.states || this.state.chips.length);
-    const names = this.pipeline.names;
-    this.colours.names = names;
-    if (!this.nameHashes || this.nameHashes.length !== names.length) this.nameHashes = Uint32Array.from(names, hashText);
+    this.colours.names = this.pipeline.names;
     this.findSelected();
   }
 
@@ -146,6 +145,13 @@ export class App extends Commands {
 
   pathOf(node) {
     return pathHash(this.result.tree, this.pipeline.names, node, hashText);
+  }
+
+  // Made when a link or a step back asks for a place.
+  get nameHashes() {
+    const { names } = this.pipeline;
+    if (this.hashes.length !== names.length) this.hashes = Uint32Array.from(names, hashText);
+    return this.hashes;
   }
 
   // After a reshape the selected node is found again by its path, or only the method stays selected.
@@ -174,6 +180,7 @@ export class App extends Commands {
   }
 
   adoptFragment() {
+    this.owed = '';
     const before = this.rememberFilters();
     this.state = readFragment(location.hash.slice(1));
     if (this.rememberFilters() !== before) this.recompute();
@@ -205,7 +212,9 @@ export class App extends Commands {
     this.render();
   }
 
-  writeFragment(history) {
+  writeFragment(wanted) {
+    const history = this.owed || wanted;
+    this.owed = '';
     const { text, shortened } = writeFragment(this.state);
     const address = '#' + text;
     if (shortened) this.outline.say('This view is too long for a link: the link holds a part of it');
@@ -338,12 +347,28 @@ export class App extends Commands {
 
   afterSelect() {
     this.noteSelection();
-    this.writeFragment('replace');
     const view = this.views[this.state.view];
     view.redraw();
-    this.details.show();
     if (view.flame) this.outline.show(view.flame);
-    if (this.chosen.name >= 0) this.outline.say(this.details.name.textContent + ', ' + this.details.facts.textContent);
+    this.selected = this.chosen.name >= 0;
+    this.askTell();
+  }
+
+  // What changes beside the graph is changed once a frame: a double click selects twice and zooms.
+  askTell(history) {
+    this.owed ||= history;
+    this.toTell = true;
+    this.tellSoon();
+  }
+
+  tell() {
+    if (!this.toTell) return;
+    this.toTell = false;
+    this.writeFragment('replace');
+    this.searchBox.tell();
+    this.details.show();
+    if (this.selected) this.outline.say(this.details.name.textContent + ', ' + this.details.facts.textContent);
+    this.selected = false;
   }
 
   // Sums per method of what is shown or of its base, made once.

@@ -7,6 +7,7 @@ import { TreeReader } from './treereader.js';
 
 const MAGIC = 'jprof.pg';
 const HEADER_BYTES = 24;
+const PIECE_BYTES = 65536;
 export const FORMAT_MAJOR = 1;
 
 export class NewerFormat extends Error {}
@@ -31,23 +32,34 @@ function checkHeader(packed) {
   return { packing: packed[10], rawLength: view.getUint32(12, true) };
 }
 
-async function inflate(packed, header) {
-  const body = packed.subarray(HEADER_BYTES);
-  if (header.packing === 0) return body;
+async function inflate(packed, header, pacer) {
+  if (header.packing === 0) return packed.subarray(HEADER_BYTES);
   if (typeof DecompressionStream === 'undefined') {
     throw new OldBrowser('this browser cannot unpack the data (needed: Chromium 103, Firefox 113 or Safari 16.4)');
   }
-  let raw;
+  // Not by way of a Blob, whose bytes go to another process and back.
+  const { writable, readable } = new DecompressionStream('deflate-raw');
+  const [writer, reader] = [writable.getWriter(), readable.getReader()];
+  const feed = async () => {
+    for (let at = HEADER_BYTES; at < packed.length; at += PIECE_BYTES) {
+      await writer.write(packed.subarray(at, at + PIECE_BYTES));
+      if (pacer.due()) await pacer.breathe();
+    }
+    await writer.close();
+  };
+  let length = 0;
   try {
-    const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-    raw = new Uint8Array(await new Response(stream).arrayBuffer());
+    const raw = new Uint8Array(header.rawLength);
+    const fed = feed();
+    // Whoever reads meets its failure as well.
+    fed.catch(() => {});
+    for (let piece; !(piece = await reader.read())['done']; length += piece.value.length) raw.set(piece.value, length);
+    await fed;
+    if (length === raw.length) return raw;
   } catch {
     throw new DamagedData('its data cannot be unpacked');
   }
-  if (raw.length !== header.rawLength) {
-    throw new DamagedData(`${header.rawLength} bytes expected, ${raw.length} found`);
-  }
-  return raw;
+  throw new DamagedData(`${header.rawLength} bytes expected, ${length} found`);
 }
 
 // Columns of an id that this page does not know are skipped: a newer minor version added them.
@@ -190,7 +202,7 @@ export async function readCapture(text, pacer) {
   const packed = decodeBase64(text.trim());
   const header = checkHeader(packed);
   if (pacer.due()) await pacer.breathe();
-  const columns = splitColumns(await inflate(packed, header));
+  const columns = splitColumns(await inflate(packed, header, pacer));
   let meta;
   try {
     meta = JSON.parse(new TextDecoder().decode(column(columns, 'META').bytes));

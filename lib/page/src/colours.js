@@ -27,8 +27,14 @@ const PACKAGE_HUES = [4, 26, 46, 84, 130, 160, 186, 204, 224, 252, 282, 318];
 
 const lightness = (dark, spread) => (dark ? 27 + spread : 80 - spread);
 
+// There are few shades and many names: each shade is one text, which whoever asks for its pixel finds faster.
+const shades = new Map();
+
 function shade(hue, saturation, spread, dark) {
-  return `hsl(${hue} ${dark ? Math.round(saturation * 0.8) : saturation}% ${lightness(dark, spread)}%)`;
+  const slot = ((hue * 128 + saturation) * 8 + spread) * 2 + dark;
+  let text = shades.get(slot);
+  if (!text) shades.set(slot, (text = `hsl(${hue} ${dark ? Math.round(saturation * 0.8) : saturation}% ${lightness(dark, spread)}%)`));
+  return text;
 }
 
 export const textColour = (dark) => (dark ? '#f2f3f5' : '#16181d');
@@ -40,11 +46,18 @@ export function kindColour(kind, name, dark) {
   return shade(hue, saturation, hashText(name) % 5, dark);
 }
 
+// By package, or by class where there is none.
+const hues = new Map();
+
 function packageColour(name, dark) {
   const { pkg, cls } = splitName(name);
-  const owner = pkg ? pkg.split('.').slice(0, 3).join('.') : cls;
-  if (!owner) return shade(220, 7, 2, dark);
-  return shade(PACKAGE_HUES[hashText(owner) % PACKAGE_HUES.length], 42, hashText(name) % 5, dark);
+  if (!pkg && !cls) return shade(220, 7, 2, dark);
+  let hue = hues.get(pkg || cls);
+  if (hue === undefined) {
+    hue = PACKAGE_HUES[hashText(pkg.split('.').slice(0, 3).join('.') || cls) % PACKAGE_HUES.length];
+    hues.set(pkg || cls, hue);
+  }
+  return shade(hue, 42, hashText(name) % 5, dark);
 }
 
 function mineColour(name, dark, mine) {

@@ -34,10 +34,7 @@ export class Commands {
     const zoom = node > 0 ? this.pathOf(node) : '';
     this.foundZoom = zoom;
     Object.assign(this.state, { zoom, part: '' });
-    // Of what is not the graph only shares of the view change.
-    this.writeFragment('push');
-    this.searchBox.tell();
-    this.details.show();
+    this.askTell('push');
   }
 
   zoomOut() {
@@ -262,6 +259,7 @@ export class Commands {
   }
 
   copyLink() {
+    this.tell();
     this.copy(location.href, 'link');
   }
 

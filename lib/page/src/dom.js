@@ -50,4 +50,7 @@ export function oncePerFrame(work) {
 // After what the user waits for: when the browser has nothing else to do.
 export const later = (work) => (window.requestIdleCallback || setTimeout)(work);
 
+// When what was asked to be drawn is on the screen.
+export const afterPaint = (work) => requestAnimationFrame(() => requestAnimationFrame(() => later(work)));
+
 export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

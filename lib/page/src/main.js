@@ -8,6 +8,9 @@ import { NewerFormat, OldBrowser, readCapture } from './capture.js';
 import { h, refill } from './dom.js';
 import { Pacer } from './pacer.js';
 
+// For so long after the start of navigation nothing is said of the progress.
+const SILENT_MS = 500;
+
 function attach(host) {
   const shadow = host.shadowRoot || host.attachShadow({ mode: 'open' });
   const sheet = h('style');
@@ -26,13 +29,16 @@ function explain(error) {
 async function start() {
   const host = document.getElementById('jprof');
   const shadow = attach(host);
-  const progress = h('p.loading', { role: 'status' }, 'Reading the capture …');
+  const progress = h('p.loading', { role: 'status' });
   shadow.append(progress);
   try {
     const blocks = [...document.querySelectorAll('script[type="text/plain"]')];
     if (!blocks.length) throw new DamagedData('its data is missing');
     let steps = 0;
-    const pacer = new Pacer(() => (progress.textContent = 'Reading the capture ' + '.'.repeat((steps++ % 30) + 1)));
+    // Each change of it is a frame for the browser to lay out and draw, and fonts to load: not while that would be the delay.
+    const pacer = new Pacer(() => {
+      if (performance.now() > SILENT_MS) progress.textContent = 'Reading the capture ' + '.'.repeat((steps++ % 30) + 1);
+    });
     const captures = [];
     for (const block of blocks.slice(0, 2)) captures.push(await readCapture(block.textContent, pacer));
     await pacer.breathe();
@@ -41,6 +47,7 @@ async function start() {
     requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')));
   } catch (error) {
     // What the light tree holds (facts and the top methods) shows through the slot.
+    host.classList.add('told');
     shadow.append(h('p.failed', { role: 'alert' }, explain(error)), h('slot'));
     progress.remove();
     if (!(error instanceof DamagedData || error instanceof NewerFormat || error instanceof OldBrowser)) throw error;

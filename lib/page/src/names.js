@@ -46,13 +46,14 @@ const HIDDEN_ADDRESS = /[/+.]0x[0-9a-f]+/g;
 
 // Splits `com.acme.Order.place(int)` into package, class, method; class is '' for names of no class.
 export function splitName(name) {
-  const base = name.replace(HIDDEN_ADDRESS, '');
+  const base = name.includes('0x') ? name.replace(HIDDEN_ADDRESS, '') : name;
   const paren = base.indexOf('(');
   const head = paren > 0 ? base.slice(0, paren) : base;
   if (head.includes('::') || head.includes(' ') || head[0] === '[') return { pkg: '', cls: '', method: name };
   const dot = head.lastIndexOf('.');
   if (dot <= 0 || dot === head.length - 1) return { pkg: '', cls: '', method: name };
-  const owner = head.slice(0, dot).replaceAll('/', '.');
+  let owner = head.slice(0, dot);
+  if (owner.includes('/')) owner = owner.replaceAll('/', '.');
   const last = owner.lastIndexOf('.');
   return { pkg: last > 0 ? owner.slice(0, last) : '', cls: owner.slice(last + 1), method: base.slice(dot + 1) };
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The graph for those who cannot see it: a hidden tree of the open branches that moves with the cursor.
-import { h, later, listen, refill } from './dom.js';
+import { afterPaint, h, listen, refill } from './dom.js';
 import { clip, visible } from './names.js';
 
 const MAX_SIBLINGS = 40;
@@ -25,7 +25,7 @@ export class Outline {
   }
 
   show(view) {
-    if (!this.view) later(() => this.build());
+    if (!this.view) afterPaint(() => this.build());
     this.view = view;
   }
 

@@ -3,7 +3,7 @@
 
 // The three views that draw a graph: the graph itself, merged callers, and the sandwich of one method.
 import { evidenceColour } from './colours.js';
-import { h, listen, oncePerFrame } from './dom.js';
+import { afterPaint, h, listen, oncePerFrame } from './dom.js';
 import { FlameView } from './flame.js';
 import { layoutBoxes, startOf } from './layout.js';
 import { mergedCallers, sandwichOf } from './merged.js';
@@ -257,12 +257,15 @@ export class Minimap {
     const key = `${width}x${height}x${ratio}${dark}${flame.flame}`;
     if (!this.image || this.key !== key) {
       // After the graph itself: it is what people wait for.
-      this.paintLater ??= setTimeout(() => {
-        this.paintLater = null;
-        this.image = this.paint(width, height, ratio);
-        this.key = key;
-        this.draw();
-      }, 60);
+      if (!this.asked) {
+        this.asked = true;
+        afterPaint(() => {
+          this.asked = false;
+          this.image = this.paint(width, height, ratio);
+          this.key = key;
+          this.draw();
+        });
+      }
       if (!this.image) return;
     }
     // Another size is another canvas to the browser.
