@@ -21,6 +21,48 @@ export async function threadTime(page) {
   };
 }
 
+const isTask = (event) => event.ph === 'X' && event.name === 'ThreadControllerImpl::RunTask';
+
+// What the page's main thread did between two marks of a trace: { frame: the most for one frame, all }, ms of processor
+// time. A frame is all that was done since the frame before, up to its end.
+function workBetween(trace, from, to) {
+  const main = trace.filter((e) => e.pid === from.pid && e.tid === from.tid && e.ts > from.ts && e.ts < to.ts);
+  const frames = main.filter((e) => e.name === 'ProxyMain::BeginMainFrame');
+  let all = 0;
+  let frame = 0;
+  let since = 0;
+  let last = 0;
+  for (const task of main.filter((e) => isTask(e)).sort((a, b) => a.ts - b.ts)) {
+    // The task that sets the second mark is not the page's; tasks within tasks are counted by these.
+    if (task.ts < last || task.ts + task.dur > to.ts) continue;
+    last = task.ts + task.dur;
+    all += task.tdur / 1000;
+    since += task.tdur / 1000;
+    if (!frames.some((e) => e.ts >= task.ts && e.ts < last)) continue;
+    frame = Math.max(frame, since);
+    since = 0;
+  }
+  return { frame, all };
+}
+
+// steps(measured) does what it wants, and awaits measured(work) for what is to be measured, which tells how many there were:
+// [{ frame, all }, ...].
+export async function workOfZooms(page, steps) {
+  const driver = await browser();
+  await driver.startTracing(page, { categories: ['toplevel', 'cc', 'blink.user_timing'] });
+  let count = 0;
+  const mark = (name) => page.evaluate((text) => void performance.mark(text), name);
+  await steps(async (work) => {
+    await mark(`begin ${count}`);
+    await work();
+    await mark(`end ${count}`);
+    return ++count;
+  });
+  const trace = JSON.parse((await driver.stopTracing()).toString()).traceEvents;
+  const at = (name) => trace.find((e) => e.name === name && e.cat.includes('user_timing'));
+  return Array.from({ length: count }, (_, i) => workBetween(trace, at(`begin ${i}`), at(`end ${i}`)));
+}
+
 // The longest task of a page's main thread in a trace, in ms of processor time.
 function longestTask(trace) {
   const mains = new Set(trace.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid} ${e.tid}`));
