@@ -150,7 +150,9 @@ export class FlameView {
   }
 
   hitAt(x, y) {
-    if (!this.layout || !this.model) return null;
+    if (!this.model || !this.width) return null;
+    // A click may come before the frame that draws the step before it.
+    if (!this.layout) this.relayout();
     const row = this.rowAt(y);
     const boxes = this.layout.rows[row];
     if (!boxes) return null;
