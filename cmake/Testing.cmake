@@ -26,7 +26,11 @@ function(jprof_integration_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 600)
   endif()
-  add_test(NAME ${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/support/without_ended_jvms" ${ARG_COMMAND}
+  list(POP_FRONT ARG_COMMAND program)
+  if(TARGET "${program}") # add_test sees to that of its first word only
+    set(program "$<TARGET_FILE:${program}>")
+  endif()
+  add_test(NAME ${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/support/without_ended_jvms" "${program}" ${ARG_COMMAND}
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS integration TIMEOUT ${ARG_TIMEOUT}
     SKIP_RETURN_CODE 77 ENVIRONMENT "JPROF_BUILD_DIR=${CMAKE_BINARY_DIR}")
