@@ -10,6 +10,7 @@
 #include "sidecar/jvm/attach_client.h"
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -119,17 +120,22 @@ bool load_resident(const jvm::Target& target, const ControlSocket& control, Dead
   return true;
 }
 
+struct Leftovers {
+  ControlSocket control;
+  std::optional<DeliveredAgent> agent = std::nullopt;
+};
+
 base::Status load_delivered(const jvm::Target& target, const AgentOptions& options,
-                            const ControlSocket& control, Deadline deadline, AgentLink& link) {
-  JPROF_TRY_ASSIGN(DeliveredAgent agent, deliver_agent(target, options, deadline, link.skipped));
-  const base::Status loaded = load(target, agent.path(), control, deadline, link);
+                            Leftovers& leftovers, Deadline deadline, AgentLink& link) {
+  JPROF_TRY_ASSIGN(DeliveredAgent delivered,
+                   deliver_agent(target, options, deadline, link.skipped));
+  DeliveredAgent& agent = leftovers.agent.emplace(std::move(delivered));
+  const base::Status loaded = load(target, agent.path(), leftovers.control, deadline, link);
   // musl's loader knows a library again by its file alone: without one the next session would map
   // another copy, and no room is won by removing it, for the mapping holds the file's blocks.
   const bool only_by_file = target.vm.libc == container::Libc::kMusl;
   if (loaded && only_by_file && !link.handed_over && agent.rung() == Rung::kCopy) {
     agent.keep();
-  } else {
-    agent.remove();
   }
   link.rung = agent.rung();
   return loaded;
@@ -159,17 +165,18 @@ base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOpti
   const auto deadline = Deadline::after(options.timeout);
   AgentLink link;
   JPROF_TRY_ASSIGN(ControlSocket control, ControlSocket::create(target, deadline));
-  if (!load_resident(target, control, deadline, link)) {
-    JPROF_TRY(load_delivered(target, options, control, deadline, link));
+  const auto leftovers = std::make_shared<Leftovers>(std::move(control));
+  if (!load_resident(target, leftovers->control, deadline, link)) {
+    JPROF_TRY(load_delivered(target, options, *leftovers, deadline, link));
   }
-  auto accepted = control.accept(deadline);
-  control.close();
+  auto accepted = leftovers->control.accept(deadline);
   if (!accepted) {
     return base::fail(not_connected(target, std::move(accepted).error()));
   }
   link.socket = std::move(accepted->socket);
   link.hello = accepted->hello;
   link.handed_over = link.handed_over || link.hello.resident != 0;
+  link.leftovers = leftovers;
   return link;
 }
 

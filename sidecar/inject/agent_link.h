@@ -8,6 +8,7 @@
 #include "sidecar/jvm/target.h"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,13 +42,17 @@ struct AgentLink {
   std::string library;              // path given to the JVM; no longer there for kCopy, but on musl
   std::vector<std::string> skipped; // why a better rung was not taken, one sentence each
   bool handed_over = false;         // another copy than the one just loaded answers
+  // Names of ours in the target's file system, which nobody needs any more: they go with this. Not
+  // at once, because the agent waits for its start. The target must outlive it.
+  std::shared_ptr<void> leftovers;
 };
 
 // Makes the control socket in the target's /tmp, delivers libjprof.so, attaches, loads, accepts.
-// Nothing is left in the target's file system, whatever the outcome: socket and copy are unlinked.
-// But for a JVM on musl, which needs the file of the copy it has mapped to know it again.
-// Errors: those of jvm::open_attach_socket; kNoPlaceForAgent, kAgentLoadingDisabled, kAgentFailed,
-// kBusy as the agent's status, kProtocol; each with cause and cure.
+// Nothing is left in the target's file system, whatever the outcome: socket and copy are unlinked,
+// after a success with the link's leftovers. But for a JVM on musl, which needs the file of the
+// copy it has mapped to know it again. Errors: those of jvm::open_attach_socket; kNoPlaceForAgent,
+// kAgentLoadingDisabled, kAgentFailed, kBusy as the agent's status, kProtocol; each with cause and
+// cure.
 base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOptions& options);
 
 // Puts `agent_file` into a shared volume as libjprof.so, mode 0444, if it is not there already.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/inject/delivery.h"
 
-#include "lib/base/digest.h"
 #include "lib/base/file.h"
 #include "lib/base/random.h"
 #include "sidecar/container/access.h"
@@ -63,7 +62,7 @@ std::string volume_problem(const TargetRoot& root, const std::string& path,
   if (!seen) {
     return "the JVM does not see " + path + ": mount the shared volume in its container";
   }
-  if (base::sha256(*seen) != base::sha256(agent)) {
+  if (*seen != agent) {
     return path + " as the JVM sees it is another version than ours";
   }
   const auto place = root.resolve(path);
@@ -101,8 +100,10 @@ base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const T
   for (const char* directory : kPlaces) {
     auto place = container::open_as(target.identity(), deadline, [&]() -> base::Result<UniqueFd> {
       JPROF_TRY_ASSIGN(UniqueFd opened, root.open_directory(directory));
-      sweep_copies(target, opened.get());
-      JPROF_TRY(write_copy(opened.get(), directory, name, agent));
+      if (!write_copy(opened.get(), directory, name, agent)) {
+        sweep_copies(target, opened.get()); // which may make room
+        JPROF_TRY(write_copy(opened.get(), directory, name, agent));
+      }
       return opened;
     });
     if (place) {
@@ -141,16 +142,23 @@ void DeliveredAgent::owns(UniqueFd directory, std::string name) {
 }
 
 void DeliveredAgent::remove() {
-  if (name_.empty()) {
+  if (!directory_) {
     return;
   }
-  remove_as(target_->identity(), directory_.get(), std::exchange(name_, {}));
+  const std::string name = std::exchange(name_, {});
+  (void)container::act_as(target_->identity(), Deadline::after(std::chrono::seconds(5)),
+                          [&]() -> base::Status {
+                            if (!name.empty()) {
+                              ::unlinkat(directory_.get(), name.c_str(), 0);
+                            }
+                            sweep_copies(*target_, directory_.get());
+                            return {};
+                          });
   directory_.reset();
 }
 
 void DeliveredAgent::keep() {
   name_.clear();
-  directory_.reset();
 }
 
 base::Result<DeliveredAgent> deliver_agent(const jvm::Target& target, const AgentOptions& options,

@@ -14,7 +14,7 @@
 namespace jprof::inject {
 
 // libjprof.so where the JVM can load it. A copy of ours is unlinked by remove() or the destructor:
-// the JVM keeps what it mapped.
+// the JVM keeps what it mapped. Both then sweep away what killed sessions have left beside it.
 class DeliveredAgent {
  public:
   DeliveredAgent(const jvm::Target& target, Rung rung, std::string path)
@@ -27,7 +27,7 @@ class DeliveredAgent {
   const std::string& path() const { return path_; } // as the JVM sees it
   void owns(base::UniqueFd directory, std::string name);
   void remove();
-  void keep(); // the copy stays where it is
+  void keep(); // the copy stays where it is, whatever follows
 
  private:
   const jvm::Target* target_; // outlives us: both live in connect_agent

@@ -33,9 +33,11 @@ using base::UniqueFd;
 using container::TargetRoot;
 using std::chrono::microseconds;
 
-// A JVM answers SIGQUIT within a millisecond; the waits grow for one that is short of CPU.
+// A JVM answers SIGQUIT within a few milliseconds; the waits grow for one that is short of CPU.
 constexpr microseconds kFirstWait{100};
 constexpr microseconds kLongestWait{20000};
+// A wait is this part of what has passed: nobody waits longer than that part more than he must.
+constexpr int kWaitShare = 16;
 constexpr std::string_view kLaterThread = "Service Thread\n"; // see has_started
 
 base::Error failed(const Target& target, const std::string& cause, const std::string& cure) {
@@ -211,7 +213,7 @@ base::Error timed_out(const Target& target, const std::string& why) {
 
 base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& target,
                                        Deadline deadline) {
-  microseconds wait = kFirstWait;
+  const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     Attempt attempt = try_connect(root, target, deadline);
     if (attempt.connection) {
@@ -220,8 +222,10 @@ base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& tar
     if (deadline.expired() || !target.process.running()) {
       return base::fail(timed_out(target, attempt.why));
     }
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(wait, deadline.remaining()));
-    wait = std::min(wait * 3 / 2, kLongestWait);
+    const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin;
+    const std::chrono::nanoseconds wait =
+        std::clamp<std::chrono::nanoseconds>(passed / kWaitShare, kFirstWait, kLongestWait);
+    std::this_thread::sleep_for(std::min(wait, deadline.remaining()));
   }
 }
 

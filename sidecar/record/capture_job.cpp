@@ -102,18 +102,21 @@ std::string main_class_of(const jvm::Target& target) {
   return main.empty() ? "java" : base::printable(main);
 }
 
-// What a recording needs and no JVM has a part in.
-struct Stock {
+struct SharedMemory {
   MemoryBudget budget;
+  std::uint64_t bytes = 0;
   base::UniqueFd region;
-  RecordingFile file;
 };
 
-base::Result<Stock> prepare(const std::string& path) {
+base::Result<SharedMemory> share_memory(nanoseconds interval, std::uint64_t threads) {
   const MemoryBudget budget = memory_budget(available_memory());
-  JPROF_TRY_ASSIGN(base::UniqueFd region, make_region(budget.region_bytes));
-  JPROF_TRY_ASSIGN(RecordingFile file, RecordingFile::create(path));
-  return Stock{budget, std::move(region), std::move(file)};
+  const std::uint64_t bytes =
+      std::min(budget.region_bytes,
+               region_bytes_for({.interval = interval,
+                                 .processors = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)),
+                                 .threads = threads}));
+  JPROF_TRY_ASSIGN(base::UniqueFd region, make_region(bytes));
+  return SharedMemory{budget, bytes, std::move(region)};
 }
 
 struct Opened {
@@ -134,26 +137,9 @@ class Capture {
     JPROF_TRY_ASSIGN(jvm::Target target, jvm::find_one_jvm(request_.pid));
     JPROF_TRY(stop_if_asked());
     report(CapturePhase::kAttaching);
-    // While the JVM is busy with us: takes as long as the JVM does. Where no thread can be made,
-    // get() does it.
-    std::future<base::Result<Stock>> stocking =
-        std::async([this] { return prepare(request_.directory + '/' + kRecordingFile); });
-    base::Result<Opened> opened = open(target, agent_file);
-    base::Result<Stock> stock = stocking.get();
-    if (!opened) {
-      if (stock) {
-        stock->file.remove();
-      }
-      return base::fail(std::move(opened).error());
-    }
-    if (!stock) {
-      return base::fail(std::move(stock).error());
-    }
-    auto& [root, link] = *opened;
-    RecordingFile& file = stock->file;
-    describe(target, link);
-    base::Result<RecorderResult> result = record_into(*stock, link, root);
-    link.socket.reset(); // the agent is free for the next session, before we render
+    JPROF_TRY_ASSIGN(RecordingFile file,
+                     RecordingFile::create(request_.directory + '/' + kRecordingFile));
+    base::Result<RecorderResult> result = record_from(target, agent_file, file);
     base::Status kept = result ? judge(*result) : base::fail(result.error());
     if (!kept) {
       file.remove();
@@ -222,15 +208,29 @@ class Capture {
     info_.facts.emplace_back("agent", outcome_.agent_version);
   }
 
-  base::Result<RecorderResult> record_into(Stock& stock, const inject::AgentLink& link,
+  // Nothing of the session is left when it returns: the agent is free for the next one.
+  base::Result<RecorderResult> record_from(const jvm::Target& target, const std::string& agent_file,
+                                           RecordingFile& file) {
+    // While the JVM is busy with us: takes as long as the JVM does. Where no thread can be made,
+    // get() does it.
+    std::future<base::Result<SharedMemory>> sharing =
+        std::async([&] { return share_memory(request_.interval, target.status.threads); });
+    JPROF_TRY_ASSIGN(Opened opened, open(target, agent_file));
+    JPROF_TRY_ASSIGN(const SharedMemory memory, sharing.get());
+    describe(target, opened.link);
+    return record_into(file, memory, opened.link, opened.root);
+  }
+
+  base::Result<RecorderResult> record_into(RecordingFile& file, const SharedMemory& memory,
+                                           inject::AgentLink& link,
                                            const container::TargetRoot& root) {
     symbols::Symbolizer symbolizer(
         [&root](const std::string& path) { return root.open_regular(path); });
     RecorderInput input;
     input.socket = link.socket.get();
-    input.region = stock.region.get();
+    input.region = memory.region.get();
     input.info = info_;
-    input.sink = [&stock](std::string_view bytes) { return stock.file.append(bytes); };
+    input.sink = [&file](std::string_view bytes) { return file.append(bytes); };
     input.native.namer = [&symbolizer](std::uint64_t address, std::uint64_t when_ns) {
       symbols::AddressName name = symbolizer.name(address, when_ns);
       return NativeName{std::move(name.function), std::move(name.module),
@@ -241,6 +241,7 @@ class Capture {
     };
     input.native.symbolizer = &symbolizer;
     input.progress = progress_;
+    input.on_start = [&link] { link.leftovers.reset(); };
     input.stop = stop_;
     RecorderOptions options;
     options.duration = request_.duration;
@@ -249,8 +250,8 @@ class Capture {
     options.max_overhead_permille = request_.max_overhead_permille;
     options.engine = engine_of(request_).value();
     options.walker = walker_of(request_.walker).value();
-    options.region_bytes = stock.budget.region_bytes;
-    options.limits.dictionary_bytes = static_cast<std::size_t>(stock.budget.dictionary_bytes);
+    options.region_bytes = memory.bytes;
+    options.limits.dictionary_bytes = static_cast<std::size_t>(memory.budget.dictionary_bytes);
     base::Result<RecorderResult> result = record(input, options);
     outcome_.notes.insert(outcome_.notes.end(), symbolizer.notes().begin(),
                           symbolizer.notes().end());

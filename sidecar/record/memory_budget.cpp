@@ -126,4 +126,21 @@ MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes) {
                                     kMostTimedSamples)};
 }
 
+std::uint64_t region_bytes_for(const RegionNeed& need) {
+  // Half a second of stacks of 1024 frames, 8 bytes each, in an arena that is a quarter of the
+  // region (docs/formats/region.md).
+  constexpr double kBytesForRate = 16384;
+  constexpr std::uint64_t kBytesForThread = 8192; // agent/recording/region_layout
+  constexpr std::uint64_t kSpareThreads = 256;
+  const double seconds = std::max(1e-6, std::chrono::duration<double>(need.interval).count());
+  const double for_rate = static_cast<double>(need.processors) / seconds * kBytesForRate;
+  const std::uint64_t threads = std::min<std::uint64_t>(need.threads, 1U << 20);
+  const std::uint64_t for_threads = (2 * threads + kSpareThreads) * kBytesForThread;
+  if (for_rate >= static_cast<double>(kDefaultRegionBytes)) {
+    return kDefaultRegionBytes;
+  }
+  return std::clamp(std::max(static_cast<std::uint64_t>(for_rate), for_threads),
+                    kDefaultRegionBytes / 2, kDefaultRegionBytes);
+}
+
 } // namespace jprof::record

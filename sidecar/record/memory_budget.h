@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,5 +26,15 @@ struct MemoryBudget {
 // A quarter of what is there for the region, a quarter for names and stacks while it records, a
 // quarter for samples when it renders, all within what makes sense.
 MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes);
+
+struct RegionNeed {
+  std::chrono::nanoseconds interval{0}; // of CPU time, between samples of a thread
+  long processors = 1;
+  std::uint64_t threads = 0; // that the JVM has now
+};
+// What a region must have, from half of kDefaultRegionBytes up to all of it: making it is most of
+// the work of a start, and few processors sampled each 10 ms fill little. It is for half a second
+// of deep stacks that all differ, and for twice the threads that there are.
+std::uint64_t region_bytes_for(const RegionNeed& need);
 
 } // namespace jprof::record

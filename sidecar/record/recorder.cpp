@@ -131,7 +131,7 @@ class Session {
   Session(const RecorderInput& input, const RecorderOptions& options, RegionReader& region,
           const wire::StartedMessage& started)
       : input_(input), options_(options), region_(region), waker_(input.stop),
-        begin_(steady_clock::now()), writer_(input.sink, opening_info()),
+        begin_(steady_clock::now()), writer_(input.sink, opening_info(), {.tick = tick()}),
         intake_(region_, writer_, input.native.namer, options.limits), flush_(kFlushPeriod),
         tables_(kTablesPeriod) {
     result_.started = started;
@@ -169,6 +169,11 @@ class Session {
     return info;
   }
 
+  // Of the timers; 0 for a clock without one. It is the agent's word.
+  nanoseconds tick() const {
+    constexpr std::uint64_t kMostTick = 1'000'000'000;
+    return nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMostTick)));
+  }
   nanoseconds elapsed() const { return steady_clock::now() - begin_; }
 
   std::uint64_t lost() const {
@@ -372,9 +377,7 @@ class Session {
     result_.blocked = intake_.threads().unsampled(wire::ThreadFlag::kSignalBlocked);
     result_.never_armed = intake_.threads().unsampled(wire::ThreadFlag::kNeverArmed);
     result_.max_depth = region_.header().max_depth;
-    constexpr std::uint64_t kMostTick = 1'000'000'000;
-    result_.tick =
-        nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMostTick)));
+    result_.tick = tick();
   }
 
   profile::ProfileInfo closing_info() const {
@@ -486,6 +489,9 @@ base::Result<RecorderResult> record(const RecorderInput& input, const RecorderOp
   const int region = own ? own.get() : input.region;
   JPROF_TRY_ASSIGN(const wire::StartedMessage started,
                    start_agent(input, options, region, session));
+  if (input.on_start) {
+    input.on_start();
+  }
   JPROF_TRY_ASSIGN(RegionReader reader, RegionReader::open(region, options.region_bytes, session));
   return Session(input, options, reader, started).run();
 }

@@ -58,6 +58,8 @@ struct RecorderInput {
   profile::ByteSink sink;    // where profile.jprof goes
   NativeSource native;
   ProgressCallback progress; // may be empty
+  // What can wait until the agent samples; called once it does. May be empty.
+  std::function<void()> on_start;
   std::stop_token stop;
 };
 

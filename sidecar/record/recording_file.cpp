@@ -30,7 +30,7 @@ base::Status RecordingFile::append(std::string_view bytes) {
     }
     // The digest is of what is in the file, also after a short write.
     const auto size = static_cast<std::size_t>(wrote);
-    digest_->update(bytes.substr(0, size));
+    digest().update(bytes.substr(0, size));
     bytes_ += size;
     bytes.remove_prefix(size);
   }
@@ -44,9 +44,16 @@ base::Status RecordingFile::sync() const {
   return {};
 }
 
+base::Sha256Stream& RecordingFile::digest() {
+  if (!digest_) {
+    digest_ = std::make_unique<base::Sha256Stream>();
+  }
+  return *digest_;
+}
+
 std::string RecordingFile::sha256_hex() {
-  const base::Sha256 digest = digest_->finish();
-  return base::hex(base::as_text(digest));
+  const base::Sha256 sum = digest().finish();
+  return base::hex(base::as_text(sum));
 }
 
 void RecordingFile::remove() {

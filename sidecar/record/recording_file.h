@@ -27,9 +27,10 @@ class RecordingFile {
   void remove();
 
  private:
-  RecordingFile(base::UniqueFd fd, std::string path)
-      : fd_(std::move(fd)), path_(std::move(path)),
-        digest_(std::make_unique<base::Sha256Stream>()) {}
+  RecordingFile(base::UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  // Made when it is needed: the first digest of a process costs a millisecond, and the file is made
+  // before the recording begins.
+  base::Sha256Stream& digest();
 
   base::UniqueFd fd_;
   std::string path_;

@@ -135,9 +135,10 @@ TEST_P(RealJvm, LoadsTheAgentAndIsConnected) {
   const auto target = find();
   ASSERT_TRUE(target) << target.error().text();
 
-  const auto link = inject::connect_agent(*target, {.agent_file = JPROF_PROBE_AGENT});
+  auto link = inject::connect_agent(*target, {.agent_file = JPROF_PROBE_AGENT});
 
   ASSERT_TRUE(link) << link.error().text();
+  link->leftovers.reset();
   EXPECT_STREQ(link->hello.agent_version, "probe");
   EXPECT_EQ(link->hello.pid, static_cast<std::uint32_t>(target->innermost_pid()));
   EXPECT_EQ(link->rung, inject::Rung::kCopy);
@@ -189,9 +190,10 @@ TEST_P(RealJvm, KeepsOneCopyOfOurAgentHoweverOftenItIsDelivered) {
   for (int i = 0; i < kTimes; ++i) {
     const auto target = find(); // a new sidecar each time: it knows nothing of the one before
     ASSERT_TRUE(target) << target.error().text();
-    const auto link = inject::connect_agent(*target, {.agent_file = JPROF_AGENT});
+    auto link = inject::connect_agent(*target, {.agent_file = JPROF_AGENT});
 
     ASSERT_TRUE(link) << link.error().text();
+    link->leftovers.reset();
     EXPECT_EQ(link->hello.pid, static_cast<std::uint32_t>(target->innermost_pid()));
     EXPECT_EQ(std::filesystem::exists(link->library), is_musl());
     copies = copies_in(*target);

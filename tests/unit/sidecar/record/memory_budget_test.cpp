@@ -74,5 +74,16 @@ TEST(MemoryBudget, ShrinksWithWhatIsFree) {
   EXPECT_LT(memory_budget(32 * kMiB).dictionary_bytes, memory_budget({}).dictionary_bytes);
 }
 
+TEST(RegionBytes, FollowRateAndThreads) {
+  using std::chrono::milliseconds;
+  const std::uint64_t half = kDefaultRegionBytes / 2;
+  EXPECT_EQ(region_bytes_for({milliseconds(10), 2, 20}), half);
+  EXPECT_EQ(region_bytes_for({milliseconds(1), 2, 20}), kDefaultRegionBytes);
+  EXPECT_EQ(region_bytes_for({milliseconds(10), 64, 20}), kDefaultRegionBytes);
+  EXPECT_GT(region_bytes_for({milliseconds(10), 2, 500}), half);
+  EXPECT_EQ(region_bytes_for({milliseconds(10), 2, UINT64_MAX}), kDefaultRegionBytes);
+  EXPECT_EQ(region_bytes_for({milliseconds(0), 2, 20}), kDefaultRegionBytes);
+}
+
 } // namespace
 } // namespace jprof::record
