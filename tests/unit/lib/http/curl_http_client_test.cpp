@@ -77,6 +77,7 @@ TEST(CurlHttpClient, SendsMethodHeadersAndBody) {
   EXPECT_EQ(seen["headers"]["x-one"], "1");
   EXPECT_EQ(seen["headers"]["x-empty"], "");
   EXPECT_EQ(seen["headers"]["content-length"], "7");
+  EXPECT_FALSE(seen["headers"].contains("expect")); // a round trip for 7 bytes
 }
 
 TEST(CurlHttpClient, SendsAnEmptyBodyWithItsLength) {
