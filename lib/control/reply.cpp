@@ -49,6 +49,25 @@ Json encode_methods(const std::vector<HotMethod>& methods) {
   return out;
 }
 
+// Of a reason that we do not know what its exit code says, of neither nonsense: only who names a
+// bug has one.
+base::ErrorCode code_of(const Json& json) {
+  using base::ErrorCode;
+  const std::string word = base::json_string(json, "reason");
+  const ErrorCode known = base::code_from_word(word);
+  if (known != ErrorCode::kInternal || word == base::reason_word(ErrorCode::kInternal)) {
+    return known;
+  }
+  for (const ErrorCode code :
+       {ErrorCode::kUsage, ErrorCode::kTargetNotFound, ErrorCode::kPermission,
+        ErrorCode::kAttachFailed, ErrorCode::kBusy}) {
+    if (base::exit_code(code) == base::json_int(json, "exitCode")) {
+      return code;
+    }
+  }
+  return ErrorCode::kProtocol;
+}
+
 } // namespace
 
 std::string encode_progress(const Progress& progress) {
@@ -149,8 +168,11 @@ std::string encode_error(const ErrorMessage& message) {
 base::Result<ErrorMessage> parse_error(std::string_view payload) {
   JPROF_TRY_ASSIGN(const Json json, base::parse_json(payload));
   ErrorMessage out;
-  out.error.code = base::code_from_word(base::json_string(json, "reason"));
-  out.error.message = base::json_string(json, "message", "the sidecar failed and did not say why");
+  out.error.code = code_of(json);
+  out.error.message = base::json_string(json, "message");
+  if (out.error.message.empty()) {
+    out.error.message = "the sidecar failed and did not say why";
+  }
   out.error.cure = base::json_string(json, "cure");
   out.error.os_errno = static_cast<int>(
       std::clamp<std::int64_t>(base::json_int(json, "errno"), 0, std::numeric_limits<int>::max()));

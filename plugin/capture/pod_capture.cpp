@@ -88,6 +88,7 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
     request.fetch.id = report.id;
     request.fetch.names = {capture::bundle_file_name(capture::kRecordingFormat)};
     request.fetch.offsets = {0};
+    request.fetch.wait = false;
     JPROF_TRY(run.run(request, recording));
     return {};
   };

@@ -140,6 +140,7 @@ base::Status ReceivedFiles::finish() {
 control::FetchRequest ReceivedFiles::resume_request(const std::string& id) const {
   control::FetchRequest out;
   out.id = id;
+  out.wait = false; // what was sent once is sealed
   for (const File& file : files_) {
     out.names.push_back(file.name);
     out.offsets.push_back(file.pending.size_bytes());

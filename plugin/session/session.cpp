@@ -21,6 +21,25 @@ tl::unexpected<base::Error> out_of_place(FrameType type) {
                                                       " frame where none may come");
 }
 
+// How long a sidecar may work at a request before its result is due. No capture is longer than a
+// day, also not one that somebody else has asked for.
+std::chrono::nanoseconds work_time(const control::Request& request) {
+  constexpr std::chrono::hours kLongestCapture{24};
+  constexpr std::chrono::seconds kAttachTime{30}; // docs/formats/control.md
+  switch (request.kind) {
+  case control::RequestKind::kRecord:
+    return request.record.join
+               ? std::max<std::chrono::nanoseconds>(kLongestCapture, request.record.duration)
+               : request.record.duration;
+  case control::RequestKind::kFetch:
+    return request.fetch.wait ? kLongestCapture : std::chrono::nanoseconds(0);
+  case control::RequestKind::kAttach:
+    return request.attach.timeout.count() == 0 ? kAttachTime : request.attach.timeout;
+  default:
+    return std::chrono::nanoseconds(0);
+  }
+}
+
 // The sidecar's refusal as our own failure: same code, its words, and who is in the way.
 base::Error to_error(const control::ErrorMessage& message) {
   base::Error error = message.error;
@@ -103,13 +122,19 @@ base::Status Session::on_interrupt(bool cancellable) {
 }
 
 // The next frame that means something: answers pings, asks after a long silence.
-Result<Frame> Session::wait_frame(bool cancellable) {
+Result<Frame> Session::wait_frame(bool cancellable, Clock::time_point until) {
   auto heard = Clock::now();
   auto asked = heard;
   for (;;) {
     JPROF_TRY(on_interrupt(cancellable));
+    if (Clock::now() >= until) {
+      return base::fail(lost_error(base::make_error(
+          ErrorCode::kTimeout, "the sidecar is there, but brings nothing, long after it was due",
+          "look at the log of container jprof")));
+    }
     const auto next_ask = std::max(heard, asked) + timing_.ping;
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next_ask - Clock::now());
+    const auto wait =
+        std::chrono::ceil<std::chrono::milliseconds>(std::min(next_ask, until) - Clock::now());
     JPROF_TRY_ASSIGN(std::optional<Frame> frame,
                      next_frame(std::max(wait, std::chrono::milliseconds(0)),
                                 interrupt_.wake_fd(seen_interrupts_)));
@@ -180,11 +205,16 @@ Result<control::ResultMessage> Session::run(const control::Request& request,
     JPROF_TRY(send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kKeep)));
   }
   std::optional<control::ResultMessage> result;
+  constexpr std::chrono::nanoseconds kMost = std::chrono::hours(24 * 365);
+  auto until = Clock::now() + std::min(work_time(request), kMost) + timing_.overtime;
   for (;;) {
     // Once there is a result there is nothing left to stop: the files only have to arrive.
-    JPROF_TRY_ASSIGN(const Frame frame, wait_frame(!result));
+    JPROF_TRY_ASSIGN(const Frame frame, wait_frame(!result, until));
     switch (frame.type) {
     case FrameType::kProgress: {
+      if (result) {
+        return out_of_place(frame.type);
+      }
       JPROF_TRY_ASSIGN(const control::Progress progress, control::parse_progress(frame.payload));
       handler.on_progress(progress);
       break;
@@ -195,6 +225,7 @@ Result<control::ResultMessage> Session::run(const control::Request& request,
       }
       JPROF_TRY_ASSIGN(result, control::parse_result(frame.payload));
       JPROF_TRY(handler.on_result(*result));
+      until = Clock::now() + timing_.silence;
       break;
     }
     case FrameType::kChunk: {
@@ -203,6 +234,9 @@ Result<control::ResultMessage> Session::run(const control::Request& request,
       }
       JPROF_TRY_ASSIGN(const control::Chunk chunk, control::decode_chunk(frame.payload));
       JPROF_TRY(handler.on_chunk(chunk));
+      if (!chunk.data.empty()) {
+        until = Clock::now() + timing_.silence;
+      }
       break;
     }
     case FrameType::kError: {

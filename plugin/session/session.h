@@ -36,6 +36,9 @@ class Session {
     std::chrono::milliseconds hello{20000};   // for the other side's hello
     std::chrono::milliseconds ping{10000};    // without a word this long, ask
     std::chrono::milliseconds silence{60000}; // without a word this long, give up
+    // For the result, from when the request must have done its work: attaching and sealing take
+    // long where CPU is short, but a sidecar that only says how it goes would hold us for ever.
+    std::chrono::milliseconds overtime{600'000};
   };
 
   // `seen_interrupts`: how many were acted on already; one means that record requests are to end.
@@ -64,7 +67,7 @@ class Session {
   using Clock = std::chrono::steady_clock;
   base::Result<std::optional<control::Frame>> next_frame(std::chrono::milliseconds timeout,
                                                          int wake_fd);
-  base::Result<control::Frame> wait_frame(bool cancellable);
+  base::Result<control::Frame> wait_frame(bool cancellable, Clock::time_point until);
   base::Status on_interrupt(bool cancellable);
   base::Status send(control::FrameType type, std::string_view payload);
   bool knows(std::string_view word) const;

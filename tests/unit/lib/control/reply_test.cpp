@@ -84,11 +84,23 @@ TEST(ErrorMessage, KeepsCodeCureAndWhoIsInTheWay) {
 }
 
 TEST(ErrorMessage, OfANewerSideIsStillAnError) {
-  const auto got = parse_error(R"({"reason":"SomethingNew"})");
+  const auto got = parse_error(R"({"reason":"SomethingNew","exitCode":9})");
 
   ASSERT_TRUE(got);
-  EXPECT_EQ(got->error.code, base::ErrorCode::kInternal);
+  EXPECT_EQ(base::exit_code(got->error.code), 9);
   EXPECT_FALSE(got->error.message.empty());
+}
+
+TEST(ErrorMessage, IsABugOnlyWhereTheOtherSideSaysSo) {
+  for (const char* const text : {"{}", R"({"message":""})", R"({"reason":7,"exitCode":70})",
+                                 R"({"reason":"","exitCode":-1})"}) {
+    const auto got = parse_error(text);
+
+    ASSERT_TRUE(got) << text;
+    EXPECT_EQ(got->error.code, base::ErrorCode::kProtocol) << text;
+    EXPECT_FALSE(got->error.message.empty()) << text;
+  }
+  EXPECT_EQ(parse_error(R"({"reason":"Internal"})")->error.code, base::ErrorCode::kInternal);
 }
 
 } // namespace

@@ -27,6 +27,10 @@ class ScriptedChannel final : public ByteChannel {
     return {};
   }
   base::Result<Event> read(milliseconds timeout, int) override {
+    if (script_->empty() && !for_ever_.empty()) {
+      ::usleep(1000);
+      return Event{Event::Kind::kBytes, for_ever_, 0};
+    }
     if (script_->empty()) {
       // Silence: time passes, quickly.
       ::usleep(static_cast<useconds_t>(std::min<long>(timeout.count(), 5)) * 1000);
@@ -41,6 +45,7 @@ class ScriptedChannel final : public ByteChannel {
   std::shared_ptr<std::vector<control::Frame>> told_ =
       std::make_shared<std::vector<control::Frame>>();
   std::string complaints_ = "cannot reach serve\x1b[2J";
+  std::string for_ever_; // said again and again once the script is at its end
 
  private:
   std::shared_ptr<std::deque<Event>> script_;
@@ -67,9 +72,10 @@ class SessionTest : public ::testing::Test {
     interrupt_ = std::move(*Interrupt::create());
     auto channel = std::make_unique<ScriptedChannel>(script_);
     told_ = channel->told_;
+    channel_ = channel.get();
     session_ = std::make_unique<Session>(
         std::move(channel), *interrupt_, 0,
-        Session::Timing{milliseconds(50), milliseconds(20), milliseconds(100)});
+        Session::Timing{milliseconds(50), milliseconds(20), milliseconds(100), milliseconds(200)});
   }
   void says(FrameType type, const std::string& payload) {
     says_bytes(control::encode_frame(type, payload));
@@ -95,6 +101,7 @@ class SessionTest : public ::testing::Test {
       std::make_shared<std::deque<ByteChannel::Event>>();
   std::shared_ptr<std::vector<control::Frame>> told_;
   std::unique_ptr<Interrupt> interrupt_;
+  ScriptedChannel* channel_ = nullptr; // the session's
   std::unique_ptr<Session> session_;
   Quiet handler_;
 };
@@ -211,6 +218,51 @@ TEST_F(SessionTest, ReleasesOnlyWhereTheSidecarKnowsOfIt) {
   ASSERT_TRUE(session_->open().has_value());
   session_->release("01ARZ3NDEKTSV4RRFFQ69G5FAV", milliseconds(100));
   EXPECT_FALSE(was_told(FrameType::kRequest));
+}
+
+TEST_F(SessionTest, GivesUpOnASidecarThatOnlySaysHowItGoes) {
+  says_hello();
+  channel_->for_ever_ = control::encode_frame(FrameType::kProgress, control::encode_progress({}));
+
+  ASSERT_TRUE(session_->open().has_value());
+  const auto answer = record();
+
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
+  EXPECT_TRUE(session_->lost()); // the capture may be there
+  EXPECT_GT(handler_.progress, 1);
+}
+
+TEST_F(SessionTest, GivesUpOnASidecarThatSendsNoFileButIsThere) {
+  for (const std::string& word :
+       {control::encode_frame(FrameType::kPong, "{}"), control::encode_chunk_frame({0, 0, ""})}) {
+    script_->clear();
+    SetUp();
+    says_hello();
+    control::ResultMessage result;
+    result.files = {{"a.html", 2, 0, std::string(64, '0')}};
+    says(FrameType::kResult, control::encode_result(result));
+    channel_->for_ever_ = word;
+
+    ASSERT_TRUE(session_->open().has_value());
+    const auto answer = record();
+
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
+    EXPECT_TRUE(handler_.bytes.empty());
+  }
+}
+
+TEST_F(SessionTest, RefusesToHearHowItGoesOnceThereIsAResult) {
+  says_hello();
+  says(FrameType::kResult, control::encode_result({}));
+  says(FrameType::kProgress, control::encode_progress({}));
+
+  ASSERT_TRUE(session_->open().has_value());
+  const auto answer = record();
+
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::kProtocol);
 }
 
 } // namespace
