@@ -90,6 +90,7 @@ Json encode_record(const RecordRequest& record) {
                {"durationNs", record.duration.count()},
                {"intervalNs", record.interval.count()},
                {"event", record.event},
+               {"engine", record.engine},
                {"walker", record.walker},
                {"formats", record.formats},
                {"sendFiles", record.send_files},
@@ -110,6 +111,7 @@ base::Result<RecordRequest> parse_record(const Json& json) {
   JPROF_TRY_ASSIGN(record.cause, short_text(json, "cause", ""));
   JPROF_TRY_ASSIGN(record.request_time, short_text(json, "requestTime", ""));
   JPROF_TRY_ASSIGN(record.event, short_text(json, "event", record.event));
+  JPROF_TRY_ASSIGN(record.engine, short_text(json, "engine", ""));
   JPROF_TRY_ASSIGN(record.walker, short_text(json, "walker", ""));
   JPROF_TRY_ASSIGN(record.container_id, short_text(json, "containerId", ""));
   JPROF_TRY_ASSIGN(const std::int64_t pid,

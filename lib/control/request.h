@@ -40,6 +40,7 @@ struct RecordRequest {
   std::chrono::nanoseconds duration{0};
   std::chrono::nanoseconds interval{0}; // 0: the default
   std::string event = "cpu";
+  std::string engine;               // empty: the default
   std::string walker;               // empty: the default
   std::vector<std::string> formats; // endings without a dot: "html", "collapsed", "jprof"
   bool send_files = true;           // false: keep them for `fetch`, send only the result

@@ -135,6 +135,12 @@ Answer values_of(const Line& line) {
   if (flag == "--ephemeral") {
     return {{"auto", "never", "always"}};
   }
+  if (flag == "--engine") {
+    return {{"auto", "cpu-timer", "perf-clock"}};
+  }
+  if (flag == "--walker") {
+    return {{"vmstructs", "asgct", "jvmti", "jmx"}};
+  }
   if ((flag == "-c" || flag == "--container") && !line.target.empty()) {
     const auto client = connect(line.access);
     return {client ? containers_of(**client, line.target) : Words{}};

@@ -38,6 +38,7 @@ struct RecordOptions {
   std::string duration = "60s";
   std::string interval;
   std::string event = "cpu";
+  std::string engine;
   std::string walker;
   std::vector<std::string> outputs;
   std::string store;
@@ -86,6 +87,7 @@ Result<control::RecordRequest> make_request(const RecordOptions& options) {
     return base::make_failure(ErrorCode::kUsage, "--duration and --interval must be above zero");
   }
   out.event = options.event;
+  out.engine = options.engine;
   out.walker = options.walker;
   out.pid = options.pid;
   out.cause = options.cause;
@@ -233,6 +235,11 @@ void add_record_options(cli::Command command, RecordOptions& options) {
       .between(1, 64);
   command.option("--event", options.event, "cpu (default)");
   command.option("--interval", options.interval, "Between samples; default 10ms of CPU time");
+  command
+      .option("--engine", options.engine,
+              "What decides when to sample: auto (default), cpu-timer, or perf-clock, which keeps "
+              "intervals below two ticks of the kernel where it may be used")
+      .one_of({"auto", "cpu-timer", "perf-clock"});
   command
       .option("--walker", options.walker,
               "What walks the stacks: vmstructs (default, jprof's own), or, to see how they "

@@ -263,6 +263,9 @@ class Work {
       job.interval = request_.interval;
     }
     job.event = request_.event;
+    if (!request_.engine.empty()) {
+      job.engine = request_.engine;
+    }
     if (!request_.walker.empty()) {
       job.walker = request_.walker;
     }

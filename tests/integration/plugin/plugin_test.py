@@ -386,6 +386,8 @@ class PluginTest(unittest.TestCase):
         self.assertEqual(complete("doctor", "car"), (["cart"], ":4"))
         self.assertEqual(complete("checkout", "-c", ""), (["app", "proxy"], ":4"))
         self.assertEqual(complete("checkout", "-n", "shop", "--ephemeral", "n"), (["never"], ":4"))
+        self.assertEqual(complete("checkout", "--walker", ""), (["vmstructs", "asgct", "jvmti", "jmx"], ":4"))
+        self.assertEqual(complete("checkout", "--engine", "p"), (["perf-clock"], ":4"))
         self.assertEqual(complete("checkout", "--dur"), (["--duration"], ":4"))
         self.assertEqual(complete("checkout", "-o", ""), ([], ":0"))
         self.assertEqual(complete("--context", ""), (["c"], ":4"))
