@@ -202,9 +202,13 @@ void Connection::on_frame(const control::Frame& frame) {
   }
 }
 
-// The conversation has no way on; a capture that runs has.
+// The conversation has no way on; a capture that runs has, and can be fetched by the id that is
+// said here.
 void Connection::break_off(base::Error error) {
-  stream_.send(FrameType::kError, control::encode_error({std::move(error), "", "", "", ""}));
+  const std::string id = state_ == State::kCapturing ? request_.record.id
+                         : state_ == State::kWaiting ? waited_id_
+                                                     : std::string();
+  stream_.send(FrameType::kError, control::encode_error({std::move(error), id, "", "", ""}));
   static_cast<void>(stream_.flush());
   caller_gone();
 }

@@ -18,7 +18,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from serve_rig import CLASSES, JPROF, Jvm, NOBODY, SECOND, ServeRig, wait_until  # noqa: E402
-from session_client import CANCEL, ERROR, PING, PONG, REQUEST, Refused  # noqa: E402
+from session_client import CANCEL, ERROR, Refused  # noqa: E402
 
 
 class ServeTest(ServeRig):
@@ -364,54 +364,6 @@ class ServeTest(ServeRig):
         self.assertEqual([kind for kind, _ in kinds], [1, ERROR])
         self.assertEqual(kinds[1][1]["reason"], "Unavailable")
         self.assertEqual(session.process.wait(10), 8)
-
-    def test_strange_callers_are_answered_and_harm_nobody(self):
-        self.start()
-        for garbage in (b"GET / HTTP/1.1\r\n\r\n", b"JP\x02\x00\xff\xff\xff\xff", b"\x00" * 100_000):
-            session = self.session(hello=False)
-            session.receive()
-            try:
-                session.send_bytes(garbage)
-            except BrokenPipeError:
-                pass
-            kind, body = session.receive()
-            self.assertEqual((kind, body["reason"]), (ERROR, "ProtocolError"))
-        session = self.session(hello=False)
-        session.receive()
-        session.send(1, {"protocol": 9, "min": 7})
-        self.assertIn("upgrade", session.receive()[1]["cure"])
-        self.assertEqual(self.refusal({"type": "teleport"})["reason"], "ProtocolError")
-        session = self.session()
-        session.send(PING, {"n": 7})
-        self.assertEqual(session.receive(), (PONG, {"n": 7}))
-        session.send(77, {})
-        self.assertEqual(session.receive()[0], ERROR)
-        self.assertIsNone(self.serve.poll())
-
-    def test_a_caller_too_many_is_told(self):
-        self.start()
-        held = [self.session() for _ in range(4)]
-        extra = self.session()
-        self.assertEqual(extra.receive()[1]["reason"], "Busy")
-        held[0].cut()
-        wait_until(lambda: self.can_call(), what="a free place")
-
-    def can_call(self):
-        try:
-            self.ask({"type": "list"})
-            return True
-        except (Refused, EOFError, BrokenPipeError):
-            return False
-
-    def test_a_caller_that_does_not_read_holds_up_nobody(self):
-        self.start()
-        body = self.record(formats=["html"])
-        self.ask(body)
-        stuck = self.session()
-        for _ in range(3):
-            stuck.send(REQUEST, {"type": "fetch", "id": body["id"]})
-        _, files = self.ask({"type": "fetch", "id": body["id"]})
-        self.assertIn("flamegraph.html", files)
 
     def test_targets_names_the_jvm(self):
         self.start()
