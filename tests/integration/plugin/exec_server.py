@@ -168,8 +168,11 @@ class ExecServer:
                 connection.sendall(head + payload)
 
         def errors():
-            for data in iter(lambda: child.stderr.read1(4096), b""):
-                send(2, data)
+            try:
+                for data in iter(lambda: child.stderr.read1(4096), b""):
+                    send(2, data)
+            except OSError:
+                child.kill()  # whom nobody hears any more
 
         def inputs():
             try:
@@ -190,13 +193,13 @@ class ExecServer:
             except OSError:
                 pass  # what it held was for a program that has ended
 
-        for channel in (0, 1, 2, 3):
-            send(channel, b"")
         threading.Thread(target=inputs, daemon=True).start()
         complaints = threading.Thread(target=errors, daemon=True)
         complaints.start()
         sent = 0
         try:
+            for channel in (0, 1, 2, 3):
+                send(channel, b"")
             for data in iter(lambda: child.stdout.read1(16384), b""):
                 if "cut" in fault and sent + len(data) >= fault["cut"]:
                     send(1, data[:fault["cut"] - sent])
