@@ -7,9 +7,22 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 target_compile_definitions(jprof_settings INTERFACE JPROF_VERSION="${JPROF_VERSION}")
-# File names in messages are relative to the tree, so that two checkouts build the same bytes.
+# File names in messages and in debug information do not tell where the checkout is, so that two build the same bytes. For what is
+# shipped they are written as a compiler behind ccache sees them (CCACHE_BASEDIR: relative to the build folder), so that it makes
+# no difference either whether there is a cache.
+set(prefix "")
+if(JPROF_STATIC)
+  file(RELATIVE_PATH prefix "${CMAKE_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
+  if(NOT prefix MATCHES "/$")
+    string(APPEND prefix "/")
+  endif()
+endif()
 target_compile_options(jprof_settings INTERFACE
-  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=" -fno-omit-frame-pointer)
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=${prefix}" -fno-omit-frame-pointer)
+if(JPROF_STATIC)
+  target_compile_options(jprof_settings INTERFACE "-ffile-prefix-map=${CMAKE_BINARY_DIR}/=")
+endif()
+unset(prefix)
 
 # jprof_hosted: besides, for all that runs outside the JVM (everything but agent/).
 add_library(jprof_hosted INTERFACE)
