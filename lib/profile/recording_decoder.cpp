@@ -14,8 +14,6 @@ namespace jprof::profile {
 namespace {
 
 constexpr std::string_view kDamaged = "[damaged]";
-// A thread's id is ours and small; a foreign one must not make us allocate.
-constexpr std::uint64_t kMostThreads = 1U << 20;
 // A few bytes of the file name a frame, whose text with its line may be 64 KiB.
 constexpr std::size_t kMostShownBytes = 256U << 20;
 
@@ -212,13 +210,13 @@ RecordingDecoder::Outcome RecordingDecoder::decode_threads(std::string_view byte
     thread.tid = static_cast<std::uint32_t>(record.varint());
     thread.java_id = record.varint();
     thread.cpu = std::chrono::nanoseconds(record.zigzag());
-    if (!in.ok() || !record.ok() || id >= kMostThreads) {
+    if (!in.ok() || !record.ok() || id > UINT32_MAX) {
       return Outcome::kDamaged;
     }
-    if (id >= threads_.size()) {
-      threads_.resize(static_cast<std::size_t>(id) + 1);
+    if (!note_thread(static_cast<ThreadId>(id))) {
+      return Outcome::kLimit;
     }
-    threads_[static_cast<std::size_t>(id)] = thread;
+    threads_[static_cast<ThreadId>(id)] = thread;
   }
   return in.ok() ? Outcome::kOk : Outcome::kDamaged;
 }
@@ -232,12 +230,29 @@ RecordingDecoder::Outcome RecordingDecoder::add_samples(std::string_view bytes) 
     return Outcome::kLimit;
   }
   for (const Sample& sample : block) {
-    add_sample(sample);
+    if (const Outcome outcome = add_sample(sample); outcome != Outcome::kOk) {
+      return outcome;
+    }
   }
   return Outcome::kOk;
 }
 
-void RecordingDecoder::add_sample(Sample sample) {
+// A thread whose record was lost is one without a name.
+bool RecordingDecoder::note_thread(ThreadId id) {
+  if (last_thread_ != id) {
+    if (threads_.size() >= options_.dictionary_entries && !threads_.contains(id)) {
+      return false;
+    }
+    threads_.try_emplace(id);
+    last_thread_ = id;
+  }
+  return true;
+}
+
+RecordingDecoder::Outcome RecordingDecoder::add_sample(Sample sample) {
+  if (!note_thread(sample.thread)) {
+    return Outcome::kLimit;
+  }
   ++samples_;
   weight_ += sample.weight;
   count_ += sample.count;
@@ -248,12 +263,9 @@ void RecordingDecoder::add_sample(Sample sample) {
   } else {
     sample.stack = stacks_[static_cast<std::size_t>(file_stack)];
   }
-  if (static_cast<std::uint64_t>(sample.thread) >= kMostThreads) {
-    sample.thread = ThreadId{0};
-  }
   if (options_.times == SampleTimes::kKeep) {
     kept_.push_back(sample);
-    return;
+    return Outcome::kOk;
   }
   sample.time = {};
   const auto [at, is_new] =
@@ -264,21 +276,23 @@ void RecordingDecoder::add_sample(Sample sample) {
     kept_[at->second].weight += sample.weight;
     kept_[at->second].count += sample.count;
   }
+  return Outcome::kOk;
 }
 
 Profile RecordingDecoder::build(ProfileInfo info) {
-  for (const Sample& sample : kept_) {
-    // A thread whose record was lost is one without a name.
-    const auto thread = static_cast<std::size_t>(sample.thread);
-    if (thread >= threads_.size()) {
-      threads_.resize(thread + 1);
+  std::map<ThreadId, ThreadId> ids;
+  for (const auto& [file_id, thread] : threads_) {
+    ids.emplace_hint(ids.end(), file_id, builder_.add_thread(thread));
+  }
+  auto last = ids.end();
+  for (Sample& sample : kept_) {
+    if (last == ids.end() || last->first != sample.thread) {
+      last = ids.find(sample.thread);
     }
+    sample.thread = last->second;
     builder_.add_sample(sample);
   }
   kept_ = {};
-  for (const Thread& thread : threads_) {
-    builder_.add_thread(thread);
-  }
   info.has_times = info.has_times && options_.times == SampleTimes::kKeep;
   builder_.info() = std::move(info);
   return builder_.build();

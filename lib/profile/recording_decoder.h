@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -38,7 +39,8 @@ class RecordingDecoder {
   Outcome decode_stacks(std::string_view bytes);
   Outcome decode_threads(std::string_view bytes);
   Outcome add_samples(std::string_view bytes);
-  void add_sample(Sample sample);
+  Outcome add_sample(Sample sample);
+  bool note_thread(ThreadId id);
   FrameId damaged_frame();
   StackId damaged_stack();
 
@@ -49,7 +51,10 @@ class RecordingDecoder {
   std::vector<StringId> strings_;
   std::vector<FrameId> frames_;
   std::vector<StackId> stacks_;
-  std::vector<Thread> threads_;
+  // By the file's ids. Foreign ids may lie anywhere; what they cost is an entry each, never the
+  // room between them.
+  std::map<ThreadId, Thread> threads_;
+  std::optional<ThreadId> last_thread_;    // which is in threads_: samples come thread by thread
   std::map<MergeKey, std::size_t> merged_; // into kept_
   std::vector<Sample> kept_;
   std::size_t stack_frames_ = 0;
