@@ -108,6 +108,14 @@ def restart_api_server(pause):
     sys.exit("no API server runs")
 
 
+def read_or_nothing(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
 class Case:
     def __init__(self, rng, door, folder):
         self.random, self.door, self.folder = rng, door, folder
@@ -200,7 +208,22 @@ class Case:
         tmp = [name for name in os.listdir(f"/proc/{self.jvm}/root/tmp") if "jprof" in name]
         restarts = [one["restartCount"] for one in pod_to_cut()["status"]["containerStatuses"]]
         armed = has_timers(self.jvm)
-        return None if not tmp and not armed and restarts == [0] else "left: %s, timers: %s, restarts: %s" % (tmp, armed, restarts)
+        if not tmp and not armed and restarts == [0]:
+            return None
+        return "left: %s, timers: %s, restarts: %s\n%s" % (tmp, armed, restarts, self.evidence())
+
+    def evidence(self):
+        """What tells why the agent is still there: what its threads do, for how long it stays, and what the sidecar did."""
+        said, begin = [], time.monotonic()
+        for task in os.listdir(f"/proc/{self.jvm}/task"):
+            place = f"/proc/{self.jvm}/task/{task}/"
+            if read_or_nothing(place + "comm").strip() == "jprof":
+                said += [f"thread {task}: " + read_or_nothing(place + name).strip() for name in ("syscall", "stack", "stat")]
+        while has_timers(self.jvm) and time.monotonic() < begin + 20:
+            time.sleep(0.05)
+        said.append("timers %s after %.2f s" % ("are there" if has_timers(self.jvm) else "are gone", time.monotonic() - begin))
+        said.append(kubectl("shop", "logs", self.name, "-c", "jprof", "--tail=12", check=False))
+        return "\n".join(said)
 
 
 def main():
