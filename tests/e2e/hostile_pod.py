@@ -19,6 +19,8 @@ from node import DEADLINE, kubectl, page_is_whole, ready_pod, run, runs_jvm, tas
 WORK, COUNT, SEED = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 # Done, the target ended or is none, refused by the JVM, partial, not to be written, protocol or timeout, a limit.
 ALLOWED = {0, 3, 5, 6, 7, 8, 9}
+# Then nobody meant harm: the pod should stand, whatever it did.
+NOBODY_THERE = re.compile("has ended:|is waiting:|no JVM is visible")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 
 
@@ -49,6 +51,8 @@ def capture(rng, folder):
     wrong = None
     if done.returncode not in ALLOWED:
         wrong = "exit code %d" % done.returncode
+    elif NOBODY_THERE.search(text):
+        wrong = "no agent was met"
     elif CONTROL.search(text):
         wrong = "control characters reached the terminal"
     elif not set(left) <= {*outputs, "x.jprof"}:

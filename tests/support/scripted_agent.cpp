@@ -4,6 +4,7 @@
 
 #include "lib/base/check.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <poll.h>
@@ -40,6 +41,13 @@ base::UniqueFd receive_start(int socket, wire::StartMessage& out) {
   return base::UniqueFd(fd);
 }
 
+// A sidecar that is short of memory gives a small region: the arenas, two of each, leave it room.
+RegionShape fitting(RegionShape shape, std::uint64_t region_bytes) {
+  shape.stack_bytes = std::min(shape.stack_bytes, region_bytes / 8);
+  shape.name_bytes = std::min(shape.name_bytes, region_bytes / 8);
+  return shape;
+}
+
 } // namespace
 
 ScriptedAgent::Session::Session(int socket, const wire::StartMessage& start,
@@ -47,7 +55,7 @@ ScriptedAgent::Session::Session(int socket, const wire::StartMessage& start,
     : socket_(socket), start_(start), region_fd_(std::move(region_fd)),
       region_(std::make_unique<RegionBuilder>(region_fd_.get(), start.region_bytes,
                                               std::span<const std::uint64_t, 2>(start.session),
-                                              shape)) {}
+                                              fitting(shape, start.region_bytes))) {}
 
 void ScriptedAgent::Session::send_raw(const void* bytes, std::size_t size) {
   [[maybe_unused]] const ssize_t sent = ::send(socket_, bytes, size, MSG_NOSIGNAL);
