@@ -8,7 +8,6 @@
 #include "sidecar/container/access.h"
 #include "sidecar/container/as_target.h"
 #include "sidecar/container/target_root.h"
-#include "sidecar/inject/place.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -196,7 +195,11 @@ base::Result<ControlSocket::Accepted> ControlSocket::accept(Deadline deadline) c
 void ControlSocket::close() {
   listener_.reset();
   if (!name_.empty() && directory_) {
-    remove_as(target_->identity(), directory_.get(), std::exchange(name_, {}));
+    const std::string name = std::exchange(name_, {});
+    (void)container::act_as(target_->identity(), Deadline::after(std::chrono::seconds(5)), [&] {
+      ::unlinkat(directory_.get(), name.c_str(), 0);
+      return base::Status();
+    });
   }
   directory_.reset();
 }

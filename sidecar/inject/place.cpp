@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/inject/place.h"
 
-#include "lib/base/deadline.h"
 #include "lib/base/file.h"
 #include "lib/base/unique_fd.h"
 #include "sidecar/container/target_root.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
@@ -75,14 +73,6 @@ std::string exec_problem(int fd, const std::string& path) {
     return path + " is on a file system that is mounted noexec";
   }
   return {};
-}
-
-void remove_as(container::Identity identity, int directory_fd, const std::string& name) {
-  constexpr std::chrono::seconds kPatience{5};
-  static_cast<void>(container::act_as(identity, base::Deadline::after(kPatience), [&] {
-    ::unlinkat(directory_fd, name.c_str(), 0);
-    return base::Status();
-  }));
 }
 
 base::Status check_writable(int directory_fd) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "lib/base/result.h"
-#include "sidecar/container/as_target.h"
 
 #include <array>
 #include <cstdint>
@@ -22,9 +21,6 @@ inline constexpr std::array<const char*, 5> kPlaces = {"/tmp", "/var/tmp", "/dev
 // file system is the application's. `directory` is for messages.
 base::Status write_copy(int directory_fd, const char* directory, const std::string& name,
                         std::string_view bytes);
-
-// Removes what we put there, as `identity`; nothing else would if that fails.
-void remove_as(container::Identity identity, int directory_fd, const std::string& name);
 
 // Whether files may be made in the held directory, by our effective ids.
 base::Status check_writable(int directory_fd);
