@@ -5,6 +5,7 @@
 #include "lib/base/result.h"
 #include "lib/config/sidecar_config.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,12 @@ base::Result<config::SidecarConfig> read_config(const std::string& path);
 
 // Sets the fallback where the spool is nowhere but at its default place and cannot be made there.
 void choose_spool(config::SidecarConfig& config);
+
+// Where the spool lies in memory (an emptyDir with `medium: Memory`, or a node that keeps its pods'
+// volumes so), what it holds is charged to this container, whose limit is `memory_limit` bytes (0:
+// none): lowers what it may hold to a quarter of that, and says so. Returns what may be held in
+// memory, 0 where it lies on a disk.
+std::uint64_t bound_spool_in_memory(config::SidecarConfig& config, std::uint64_t memory_limit);
 
 // Where a session looks for serve, in this order.
 std::vector<std::string> socket_candidates(const config::SidecarConfig& config);

@@ -9,6 +9,7 @@
 #include "lib/log/log.h"
 #include "sidecar/serve/connection.h"
 #include "sidecar/serve/guarded.h"
+#include "sidecar/serve/places.h"
 #include "sidecar/serve/socket.h"
 #include "sidecar/serve/upload.h"
 
@@ -79,10 +80,13 @@ int upkeep(spool::Spool& spool, bool recover) {
 
 base::Result<Supervisor> Supervisor::create(config::SidecarConfig config,
                                             const ServeOptions& options) {
+  // Spool::own says what is wrong with it.
+  static_cast<void>(base::make_directories(config.spool.directory, 0700));
+  const std::uint64_t limit = container_memory_limit();
+  const std::uint64_t held_in_memory = bound_spool_in_memory(config, limit);
   JPROF_TRY_ASSIGN(spool::Spool spool, spool::Spool::own(config.spool));
   JPROF_TRY_ASSIGN(base::UniqueFd listener, listen_at(socket_path(config)));
-  const MemoryPlan memory =
-      plan_memory(container_memory_limit(), config.limits.concurrent_captures);
+  const MemoryPlan memory = plan_memory(limit - held_in_memory, config.limits.concurrent_captures);
   return Supervisor(ServeContext{std::move(config), std::move(spool), memory,
                                  options.idle_exit.count() > 0, -1, options.broken},
                     options, std::move(listener));

@@ -99,7 +99,8 @@ base::Status Spool::check_room(std::uint64_t capture_bytes) const {
                                   config::format_byte_size(capture_bytes) + ", the quota is " +
                                   config::format_byte_size(settings_.quota),
                               "fetch the captures that wait (kubectl jprof fetch), repair the "
-                              "store, or raise spool.quota");
+                              "store, or raise spool.quota (of a volume in memory: the "
+                              "container's memory limit)");
   }
   struct statvfs disk {};
   if (::statvfs(settings_.directory.c_str(), &disk) == 0 &&
