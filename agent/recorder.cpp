@@ -4,6 +4,7 @@
 
 #include "agent/engines/cpu_timer.h"
 #include "agent/engines/delivery_cost.h"
+#include "agent/jvm/frozen_layout.h"
 #include "agent/jvm/tool_interface.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/os/modules.h"
@@ -34,6 +35,7 @@ constexpr std::uint64_t kShortestWaitNs = 1'000'000;
 constexpr std::uint64_t kHalfSecondNs = 500'000'000;
 constexpr std::uint64_t kModulesEveryNs = 250'000'000;
 constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
+constexpr std::uint32_t kMostFrozenTries = 100; // one each 20 ms
 constexpr std::uint64_t kMinIntervalNs = 50'000;
 constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
 
@@ -47,6 +49,8 @@ recording::ModuleTable g_modules;
 recording::Generations g_generations;
 recording::SafepointStacks g_safepoint_stacks;
 jvm::ToolInterface g_tools;
+sampling::FrozenLayout g_frozen; // the JVM's: once known, for all sessions
+bool g_frozen_known = false;
 
 std::uint64_t now_ns() {
   return os::clock_ns(CLOCK_MONOTONIC);
@@ -176,6 +180,8 @@ void Recorder::write_header() {
   header.pid = static_cast<std::uint32_t>(g_sampler.pid);
   header.counter_count = wire::kMaxCounters;
   header.max_depth = g_sampler.max_depth;
+  g_sampler.frozen.store(g_frozen_known ? &g_frozen : nullptr);
+  g_sampler.frozen_wanted.store(0);
   g_sampler.generation_gate.reset();
   g_sampler.module_gate.reset();
   g_sampler.modules = g_module_maps;
@@ -296,6 +302,7 @@ StopReason Recorder::run() {
     g_threads.scan_if_due(now);
     g_threads.name_new_threads();
     g_generations.tick();
+    learn_frozen_layout();
     if (now >= next_modules) {
       next_modules = now + kModulesEveryNs;
       g_modules.refresh(now);
@@ -367,6 +374,19 @@ bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
     return true;
   }
   return false;
+}
+
+// From a thread whose frozen frames a handler has met.
+void Recorder::learn_frozen_layout() {
+  const std::uint64_t java_thread = g_sampler.frozen_wanted.exchange(0, std::memory_order_relaxed);
+  if (java_thread == 0 || g_frozen_known || frozen_tries_ == kMostFrozenTries) {
+    return;
+  }
+  ++frozen_tries_;
+  g_frozen_known = jvm::read_frozen_layout(g_sampler.vm, java_thread, &g_frozen);
+  if (g_frozen_known) {
+    g_sampler.frozen.store(&g_frozen, std::memory_order_release);
+  }
 }
 
 // Gives up detail, step by step, where sampling costs more than was allowed; true if all steps were

@@ -51,6 +51,7 @@ class Recorder {
   void write_header();
   bool handle_messages(wire::StopReason* reason);
   void answer(const ReceivedMessage& message);
+  void learn_frozen_layout();
   bool every_half_second(std::uint64_t now_ns, wire::StopReason* reason);
   bool over_limit(std::uint64_t now_ns);
   int signal() const;
@@ -65,6 +66,7 @@ class Recorder {
   std::uint32_t in_flight_ = 0;
   wire::StopReason stop_reason_ = wire::StopReason::kNone;
   std::int64_t wait_ns_ = kTickNs;
+  std::uint32_t frozen_tries_ = 0;
   bool handlers_installed_ = false;
   OverheadLimit limit_;
 };

@@ -4,6 +4,7 @@
 
 #include "agent/arch/safe_load.h"
 #include "agent/jvm/class_fields.h"
+#include "agent/jvm/heap_layout.h"
 #include "agent/jvm/vm_flags.h"
 #include "agent/os/modules.h"
 
@@ -15,7 +16,6 @@ namespace {
 using arch::load;
 using arch::word_at;
 
-constexpr std::uint64_t kCollecting = ~std::uint64_t{0};
 constexpr std::size_t kKernelNameBytes = 15;
 constexpr std::size_t kMostUnits = kMostJavaNameBytes;
 constexpr std::uint8_t kLatin1 = 0; // String.LATIN1
@@ -33,12 +33,6 @@ std::uint64_t well_known_class(const StructTables& tables, const char* old_field
   std::uint64_t at = tables.static_address("SystemDictionary", old_field); // 8 to 15
   at = at != 0 ? at : tables.static_address("vmClasses", new_field);       // 16+
   return at != 0 ? word_at(at) : 0;
-}
-
-std::uint64_t either_static(const StructTables& tables, const char* type, const char* field_name,
-                            const char* other_type, const char* other_field) {
-  const std::uint64_t at = tables.static_address(type, field_name);
-  return at != 0 ? at : tables.static_address(other_type, other_field);
 }
 
 // Appends one character; false if it does not fit.
@@ -84,38 +78,16 @@ bool ThreadObjects::open(const sampling::VmLayout& vm) {
   const bool is_8 = vm.java_feature == 8;
   value_ = fields.offset_of(string, "value", is_8 ? "[C" : "[B");
   coder_ = fields.offset_of(string, "coder", "B");
-  const std::uint64_t heap = tables.static_address("Universe", "_collectedHeap");
-  heap_object_ = heap != 0 ? word_at(heap) : 0;
-  heap_collections_ = tables.offset("CollectedHeap", "_total_collections");
-  heap_collecting_ = tables.offset("CollectedHeap", "_is_gc_active");
-  if (heap_collecting_ < 0) {
-    heap_collecting_ = tables.offset("CollectedHeap", "_is_stw_gc_active"); // 21+
-  }
   const bool text_is_known = value_ >= 0 && (is_8 || coder_ >= 0);
-  const bool heap_is_known = heap_object_ != 0 && heap_collections_ >= 0 && heap_collecting_ >= 0;
-  return thread_object_ >= 0 && id_ >= 0 && name_ >= 0 && text_is_known && heap_is_known;
+  return thread_object_ >= 0 && id_ >= 0 && name_ >= 0 && text_is_known &&
+         read_heap_clock(tables, &clock_);
 }
 
 void ThreadObjects::read_flags(const StructTables& tables) {
   const VmFlags flags(tables);
-  narrow_ = flags.is_on("UseCompressedOops");
-  if (narrow_) {
-    const std::uint64_t base = tables.static_address("Universe", "_narrow_oop._base"); // 8 to 12
-    const std::uint64_t shift = tables.static_address("Universe", "_narrow_oop._shift");
-    const std::uint64_t later_base = either_static(tables, "CompressedOops", "_narrow_oop._base",
-                                                   "CompressedOops", "_base"); // 23+
-    const std::uint64_t later_shift =
-        either_static(tables, "CompressedOops", "_narrow_oop._shift", "CompressedOops", "_shift");
-    narrow_base_ = word_at(base != 0 ? base : later_base);
-    load(shift != 0 ? shift : later_shift, &narrow_shift_);
-  }
-  const bool is_z = flags.is_on("UseZGC");
-  heap_ = is_z || flags.is_on("UseShenandoahGC") ? Heap::kMovesBeside : Heap::kStopsToMove;
-  // Generational ZGC, an option in 21 to 23, the only ZGC from 24 on, keeps marks in pointers; the
-  // older one maps the heap at each of its marks.
-  pointers_ = is_z && (vm_->java_feature >= 24 || flags.is_on("ZGenerational"))
-                  ? Pointers::kColoured
-                  : Pointers::kPlain;
+  references_ = read_references(tables, flags, vm_->java_feature);
+  heap_ = flags.is_on("UseZGC") || flags.is_on("UseShenandoahGC") ? Heap::kMovesBeside
+                                                                  : Heap::kStopsToMove;
   // An array: mark word, class, length, elements. Compact headers hold the class in the mark.
   const bool compact = flags.is_on("UseCompactObjectHeaders");
   const bool narrow_class = compact || flags.is_on("UseCompressedClassPointers");
@@ -132,38 +104,13 @@ bool ThreadObjects::is_thread_of(std::uint64_t java_thread, std::int32_t tid) co
          load(field(os_thread, thread.os_thread_id), &id) && static_cast<std::int32_t>(id) == tid;
 }
 
-std::uint64_t ThreadObjects::decode(std::uint64_t raw) const {
-  if (pointers_ == Pointers::kPlain) {
-    return raw;
-  }
-#ifdef __aarch64__
-  return raw >> 16; // gc/z/zAddress, ZPointerLoadShift
-#else
-  // One of four bits is set; the address begins right above it (gc/z/zAddress.hpp).
-  const auto remapped = static_cast<unsigned>(raw >> 12 & 0xf);
-  return remapped == 0 ? 0 : raw >> (13 + __builtin_ctz(remapped));
-#endif
-}
-
-std::uint64_t ThreadObjects::reference_at(std::uint64_t object, std::int32_t offset) const {
-  if (object == 0 || (object & 7) != 0) {
-    return 0;
-  }
-  if (!narrow_) {
-    return decode(word_at(field(object, offset)));
-  }
-  std::uint32_t narrow = 0;
-  load(field(object, offset), &narrow);
-  return narrow == 0 ? 0 : narrow_base_ + (std::uint64_t{narrow} << narrow_shift_);
-}
-
 ThreadObjects::Path ThreadObjects::path_from(std::uint64_t java_thread) const {
   Path path;
   std::uint64_t raw = word_at(field(java_thread, thread_object_));
   raw = thread_is_handle_ && raw != 0 ? word_at(raw) : raw;
-  path.thread = decode(raw);
-  path.name = reference_at(path.thread, name_);
-  path.text = reference_at(path.name, value_);
+  path.thread = references_.decode(raw);
+  path.name = references_.at(path.thread, name_);
+  path.text = references_.at(path.name, value_);
   return path;
 }
 
@@ -192,18 +139,10 @@ bool ThreadObjects::read_name(const Path& path, JavaText* name) const {
   return true;
 }
 
-std::uint64_t ThreadObjects::collections() const {
-  std::uint8_t collecting = 0;
-  std::uint32_t count = 0;
-  const bool known = load(field(heap_object_, heap_collecting_), &collecting) &&
-                     load(field(heap_object_, heap_collections_), &count);
-  return known && collecting == 0 ? count : kCollecting;
-}
-
 bool ThreadObjects::read(std::uint64_t java_thread, std::int32_t tid, const char* kernel_name,
                          std::size_t kernel_name_bytes, ThreadIdentity* identity) const {
-  const std::uint64_t before = collections();
-  const bool moving = heap_ == Heap::kStopsToMove && before == kCollecting;
+  const std::uint64_t before = clock_.now();
+  const bool moving = heap_ == Heap::kStopsToMove && before == sampling::HeapClock::kCollecting;
   if (moving || !is_thread_of(java_thread, tid)) {
     return false;
   }
@@ -218,7 +157,7 @@ bool ThreadObjects::read(std::uint64_t java_thread, std::int32_t tid, const char
     return false;
   }
   identity->name_bytes = to_utf8(name, identity->name, sizeof identity->name);
-  return heap_ == Heap::kStopsToMove ? collections() == before
+  return heap_ == Heap::kStopsToMove ? clock_.now() == before
                                      : kernel_name_fits(name, kernel_name, kernel_name_bytes);
 }
 

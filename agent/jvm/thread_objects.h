@@ -9,6 +9,7 @@
 // too. The agent's thread only, with the session's fault handler installed and SIGSEGV not blocked.
 
 #include "agent/jvm/struct_tables.h"
+#include "agent/sampling/heap_references.h"
 #include "agent/sampling/vm_layout.h"
 
 #include <cstddef>
@@ -46,7 +47,6 @@ class ThreadObjects {
 
  private:
   enum class Heap { kStopsToMove, kMovesBeside };
-  enum class Pointers { kPlain, kColoured };
   // Addresses on the way to the text: equal before and after, or nothing is believed.
   struct Path {
     std::uint64_t thread = 0;
@@ -57,18 +57,12 @@ class ThreadObjects {
 
   void read_flags(const StructTables& tables);
   bool is_thread_of(std::uint64_t java_thread, std::int32_t tid) const;
-  std::uint64_t decode(std::uint64_t raw) const;
-  std::uint64_t reference_at(std::uint64_t object, std::int32_t offset) const;
   Path path_from(std::uint64_t java_thread) const;
   bool read_name(const Path& path, JavaText* name) const;
-  std::uint64_t collections() const; // counts up; ~0 while one runs
 
   const sampling::VmLayout* vm_ = nullptr;
   Heap heap_ = Heap::kStopsToMove;
-  Pointers pointers_ = Pointers::kPlain;
-  bool narrow_ = false; // references in objects are 32 bits
-  std::uint64_t narrow_base_ = 0;
-  std::uint32_t narrow_shift_ = 0;
+  sampling::HeapReferences references_;
   bool thread_is_handle_ = false; // OopHandle (14+), else an oop
   std::int32_t thread_object_ = -1;
   std::int32_t name_ = -1; // in java.lang.Thread
@@ -77,9 +71,7 @@ class ThreadObjects {
   std::int32_t coder_ = -1; // absent in 8, where text is UTF-16
   std::uint64_t array_length_ = 0;
   std::uint64_t array_data_ = 0;
-  std::uint64_t heap_object_ = 0; // CollectedHeap
-  std::int32_t heap_collections_ = -1;
-  std::int32_t heap_collecting_ = -1;
+  sampling::HeapClock clock_;
 };
 
 // True if HotSpot, naming a thread to the kernel, would have made `kernel` of `name`: modified

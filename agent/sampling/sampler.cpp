@@ -146,10 +146,13 @@ WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void
                                .max_depth = max_depth});
   }
   const std::uint32_t modules = sampler.module_gate.enter();
-  StackWalker walker(sampler.vm, sampler.modules[modules], generation.names, scratch.frames,
-                     max_depth);
+  StackWalker walker(sampler.vm, sampler.frozen.load(std::memory_order_acquire),
+                     sampler.modules[modules], generation.names, scratch.frames, max_depth);
   const WalkedStack stack = walker.walk(arch::read_registers(ucontext), java_thread);
   sampler.module_gate.leave(modules);
+  if (stack.wants_frozen) {
+    sampler.frozen_wanted.store(java_thread, std::memory_order_relaxed);
+  }
   return stack;
 }
 

@@ -7,6 +7,7 @@
 // of wait_for_handlers() of handler.h.
 
 #include "agent/arch/arch.h"
+#include "agent/sampling/frozen_stack.h"
 #include "agent/sampling/method_frames.h"
 #include "agent/sampling/module_map.h"
 #include "agent/sampling/name_store.h"
@@ -92,6 +93,10 @@ struct Sampler {
   ReaderGate module_gate;
   std::atomic<std::uint32_t> modules_wanted{0}; // a handler met a pc in no known module
   std::atomic<std::uint32_t> names_wanted{0};   // ... a thread with a JavaThread not known yet
+  // How frozen frames are read, once it is known; and a JavaThread that has some, by which the
+  // agent's thread can learn it.
+  std::atomic<const FrozenLayout*> frozen{nullptr};
+  std::atomic<std::uint64_t> frozen_wanted{0};
   long (*clock)(int clock, void* timespec) = nullptr; // the vDSO's clock_gettime, may be null
   void* (*thread_specific)(unsigned key) = nullptr;   // libc's pthread_getspecific
 };

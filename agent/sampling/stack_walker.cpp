@@ -41,6 +41,7 @@ bool is_adapter(const CodeBlob& blob) {
 
 WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thread) {
   at_ = at;
+  java_thread_ = java_thread;
   if (java_thread != 0) {
     const ThreadLayout& thread = vm_.thread;
     anchor_ = read_anchor(java_thread, thread.anchor_sp, thread.anchor_pc, thread.anchor_fp);
@@ -143,6 +144,9 @@ bool StackWalker::step_compiled(const CodeBlob& blob) {
 bool StackWalker::step_stub(const CodeBlob& blob) {
   if (at_.pc == vm_.call_stub_return && !interrupted_) {
     return step_entry_frame();
+  }
+  if (is_thaw_stub(blob)) {
+    return step_thaw_stub(blob);
   }
   push_stub(blob);
   if (blob.frame_bytes >= 16) {
@@ -289,11 +293,16 @@ bool StackWalker::resume_at_anchor() {
   return vm_.contains_code(java.pc) ? accept(java) : fail(ErrorFrame::kBrokenStack);
 }
 
-bool StackWalker::fail(ErrorFrame error) {
+// An error frame stands where frames are missing; the first one says why the sample is not whole.
+void StackWalker::note(ErrorFrame error) {
   if (result_.error == ErrorFrame::kNone) {
     result_.error = error;
     push(wire::make_frame(FrameKind::kError, static_cast<std::uint64_t>(error)));
   }
+}
+
+bool StackWalker::fail(ErrorFrame error) {
+  note(error);
   return false;
 }
 

@@ -10,6 +10,7 @@
 #include "agent/arch/arch.h"
 #include "agent/sampling/code_cache.h"
 #include "agent/sampling/compiled_method.h"
+#include "agent/sampling/frozen_stack.h"
 #include "agent/sampling/module_map.h"
 #include "agent/sampling/name_store.h"
 #include "agent/sampling/vm_layout.h"
@@ -28,14 +29,17 @@ struct WalkedStack {
   wire::ErrorFrame error = wire::ErrorFrame::kNone; // why the walk ended early, if it did
   std::uint32_t unnamed_frames = 0;
   bool unknown_module = false; // a native pc lies in no module that we know of
+  bool wants_frozen = false;   // there are frozen frames, and nobody knows yet how to read them
 };
 
 class StackWalker {
  public:
-  // `frames` has room for max_depth and is written leaf first.
-  StackWalker(const VmLayout& vm, const ModuleMap& modules, const NameStore& names,
-              wire::Frame* frames, std::uint32_t max_depth)
-      : vm_(vm), modules_(modules), names_(names), frames_(frames), max_depth_(max_depth) {}
+  // `frames` has room for max_depth and is written leaf first. `frozen` is null where it is not
+  // known how this JVM keeps the frames of virtual threads.
+  StackWalker(const VmLayout& vm, const FrozenLayout* frozen, const ModuleMap& modules,
+              const NameStore& names, wire::Frame* frames, std::uint32_t max_depth)
+      : vm_(vm), frozen_(frozen), modules_(modules), names_(names), frames_(frames),
+        max_depth_(max_depth) {}
 
   // `java_thread` is 0 for a thread that the JVM does not run Java code on.
   WalkedStack walk(const arch::Registers& at, std::uint64_t java_thread);
@@ -55,6 +59,11 @@ class StackWalker {
   bool step_compiled(const CodeBlob& blob);
   bool step_stub(const CodeBlob& blob);
   bool step_entry_frame();
+  bool is_thaw_stub(const CodeBlob& blob) const;
+  bool step_thaw_stub(const CodeBlob& blob);
+  bool push_all_frozen();
+  bool push_frozen(const FrozenStack& stack);
+  void push_entry();
   bool leave_method_entry(bool arguments_moved);
   bool leave_frame_of(const CodeBlob& blob);
 
@@ -63,6 +72,7 @@ class StackWalker {
   bool find_java_caller();
   bool resume_at_anchor();
   bool fail(wire::ErrorFrame error);
+  void note(wire::ErrorFrame error);
   enum class Interpreted { kAccept, kOnlyCalls };
   bool is_call_return(std::uint64_t pc, Interpreted interpreted = Interpreted::kAccept) const;
   bool is_caller(const arch::Registers& caller) const;
@@ -77,6 +87,7 @@ class StackWalker {
   void push_stub(const CodeBlob& blob);
 
   const VmLayout& vm_;
+  const FrozenLayout* frozen_;
   const ModuleMap& modules_;
   const NameStore& names_;
   wire::Frame* frames_;
@@ -84,7 +95,9 @@ class StackWalker {
 
   arch::Registers at_;
   bool interrupted_ = true;
-  bool in_java_ = false; // the thread ran Java code when it was interrupted
+  std::uint64_t java_thread_ = 0;
+  bool in_frozen_ = false; // has been through the frozen frames
+  bool in_java_ = false;   // the thread ran Java code when it was interrupted
   Anchor anchor_;
   std::uint64_t stack_end_ = ~std::uint64_t{0};
   WalkedStack result_;

@@ -214,6 +214,7 @@ enum class ErrorFrame : std::uint32_t {
   kUnsafeState = 11, // the JVM was in a state in which the walker may not look
   kNameStoreFull = 12,
   kNoJavaFrames = 13, // a walker of Java frames alone met none: no failure
+  kFrozenFrames = 14, // frames of a virtual thread that lie in the heap could not be read
 };
 
 // A frame, leaf first in a StackRecord: kind (4 bits) | payload (60 bits).

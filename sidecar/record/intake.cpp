@@ -96,8 +96,8 @@ bool Intake::is_error(profile::StackId stack) {
          writer_.frame(frames.front()).kind == profile::FrameKind::kError;
 }
 
-// True for the stack of a virtual thread, below which lie the frames of its carrier. Its own first
-// frames may still be in the heap: then the stub that fetches them stands for them.
+// True for the stack of a virtual thread, below which lie the frames of its carrier. Where its own
+// first frames could not be read in the heap, the stub that fetches them stands for them.
 bool Intake::shows_mounted(std::span<const profile::FrameId> root_first) const {
   const auto name = [this](profile::FrameId id) { return writer_.string(writer_.frame(id).name); };
   for (std::size_t i = 0; i + 1 < root_first.size(); ++i) {

@@ -247,6 +247,35 @@ def virtual_threads_are_told_from_their_carriers(context):
 
 
 @check
+def frames_that_wait_in_the_heap_are_found(context):
+    if int(re.search(r"\d+", context.arguments.jdk).group()) < 21:
+        return
+    jvm = context.jvm("Frozen")
+    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "f.jprof")
+    wait_until_sampled(jvm.pid, 4)
+    process.send_signal(signal.SIGINT)
+    code, result = context.finish(process)
+    context.convert("f.jprof", "f.collapsed")
+
+    assert code == 0, result
+    whole = missing = 0
+    for line in context.read("f.collapsed").decode().splitlines():
+        stack, _, weight = line.rpartition(" ")
+        frames = stack.split(";")
+        if "Frozen.work" not in frames or "[cut]" in frames:
+            continue
+        if "[frozen_frames]" in frames:  # until the agent has learned where they are, and while the collector moves them
+            missing += int(weight)
+            continue
+        depths = [(depth, count) for depth in (10, 60, 300) if (count := frames.count("Frozen.down%d" % depth))]
+        assert len(depths) == 1 and depths[0][1] == depths[0][0] + 1, stack
+        assert frames.count("Frozen.waits") == 1 and frames.count("java.lang.VirtualThread.run") == 1, stack
+        assert "jdk.internal.vm.Continuation.enterSpecial" in frames, stack
+        whole += int(weight)
+    assert whole > 4 * missing, (whole, missing, result)
+
+
+@check
 def ctrl_c_keeps_what_there_is(context):
     jvm = context.jvm("Known", "shares", "300")
     process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "c.collapsed")

@@ -23,8 +23,9 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kCodeBytes = 64 * kPage;
 constexpr std::uint64_t kDataBytes = 64 * kPage;
 constexpr std::uint32_t kMaxDepth = 256;
-constexpr std::array<const char*, 5> kBlobNames = {"nmethod", "native nmethod", "Interpreter",
-                                                   "I2C/C2I adapters", "StubRoutines (1)"};
+constexpr std::array<const char*, 6> kBlobNames = {
+    "nmethod",          "native nmethod",   "Interpreter",
+    "I2C/C2I adapters", "StubRoutines (1)", "StubRoutines (continuation stubs)"};
 
 // A JVM gone mad: a code cache, stacks and metadata of random words, most of them pointers into it,
 // with pages in it that cannot be read. The fields lie where some JVM might have them.
@@ -66,7 +67,8 @@ class MadJvm {
     std::memset(table_.data(), 0, table_.size() * sizeof table_[0]);
     const NameStore store{{names_.data(), names_.size(), &names_committed_},
                           {table_.data(), table_.size() - 1}};
-    StackWalker walker(vm_, *modules_, store, frames.data(), kMaxDepth);
+    StackWalker walker(vm_, random_() % 8 == 0 ? nullptr : &frozen_, *modules_, store,
+                       frames.data(), kMaxDepth);
     return walker.walk(at, random_() % 3 == 0 ? 0 : address(kCodeBytes + random_() % kDataBytes));
   }
 
@@ -156,6 +158,16 @@ class MadJvm {
                   .os_thread = 48,
                   .os_thread_id = 0,
                   .bytes = 64};
+    frozen_.virtual_thread = 0;
+    frozen_.continuation = 8;
+    frozen_.tail = 8;
+    frozen_.parent = 0;
+    frozen_.size = 8;
+    frozen_.sp = 12;
+    frozen_.bottom = 8;
+    frozen_.stack = 16;
+    frozen_.entry_method = address(kCodeBytes + kPage);
+    frozen_.clock = {address(kCodeBytes), address(kCodeBytes + 8)};
     vm_.call_stub_return = address(33);
     vm_.entry_wrapper_words = arch::kCallWrapperWords;
     vm_.wrapper_anchor = 8;
@@ -176,6 +188,7 @@ class MadJvm {
   std::vector<std::uint64_t> table_;
   std::uint64_t names_committed_ = 8;
   VmLayout vm_;
+  FrozenLayout frozen_;
   std::unique_ptr<ModuleMap> modules_ = std::make_unique<ModuleMap>();
   std::atomic<bool> enough_{false};
 };
@@ -210,7 +223,8 @@ class StackWalkerInAMadJvm : public ::testing::Test {
       EXPECT_GT(kinds_[static_cast<std::size_t>(kind)], 0U) << static_cast<int>(kind);
     }
     for (const auto error : {wire::ErrorFrame::kNotWalkable, wire::ErrorFrame::kBrokenStack,
-                             wire::ErrorFrame::kUnknownBlob, wire::ErrorFrame::kNoMethod}) {
+                             wire::ErrorFrame::kUnknownBlob, wire::ErrorFrame::kNoMethod,
+                             wire::ErrorFrame::kFrozenFrames}) {
       EXPECT_GT(errors_[static_cast<std::size_t>(error)], 0U) << static_cast<int>(error);
     }
   }

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/sampling/frozen_stack.h"
+
+namespace jprof::agent::sampling {
+namespace {
+
+using arch::load;
+using arch::word_at;
+
+constexpr std::int32_t kMostWords = 1 << 24; // 128 MiB of stack
+constexpr unsigned kMostEmptyChunks = 16;
+
+std::uint64_t field(std::uint64_t object, std::int32_t offset) {
+  return object + static_cast<std::uint64_t>(offset);
+}
+
+bool read_int(std::uint64_t object, std::int32_t offset, std::int32_t* value) {
+  std::uint32_t bits = 0;
+  const bool there = load(field(object, offset), &bits);
+  *value = static_cast<std::int32_t>(bits);
+  return there;
+}
+
+// False for what is no chunk. An empty one has its sp at its end.
+bool read_chunk(const FrozenLayout& layout, std::uint64_t chunk, FrozenStack* stack) {
+  std::int32_t size = 0;
+  std::int32_t sp = 0;
+  std::int32_t end = 0;
+  if (chunk == 0 || (chunk & 7) != 0 || !read_int(chunk, layout.size, &size) ||
+      !read_int(chunk, layout.sp, &sp)) {
+    return false;
+  }
+  if (layout.bottom >= 0) {
+    read_int(chunk, layout.bottom, &end);
+  } else {
+    read_int(chunk, layout.argument_words, &end);
+    end = size - end;
+  }
+  if (size <= 0 || size > kMostWords || sp < 0 || sp > size || end < 0 || end > size) {
+    return false;
+  }
+  const std::uint64_t begin = chunk + layout.stack;
+  *stack = {chunk, begin + static_cast<std::uint64_t>(sp) * 8,
+            begin + static_cast<std::uint64_t>(end) * 8};
+  return true;
+}
+
+// The first from `chunk` on that holds frames.
+bool find_frames(const FrozenLayout& layout, std::uint64_t chunk, FrozenStack* stack) {
+  for (unsigned i = 0; i < kMostEmptyChunks && read_chunk(layout, chunk, stack); ++i) {
+    if (stack->sp < stack->end) {
+      return true;
+    }
+    chunk = layout.references.current_at(chunk, layout.parent);
+  }
+  return false;
+}
+
+} // namespace
+
+FrozenMoment frozen_moment(const FrozenLayout& layout) {
+  const std::uint64_t mask = layout.references.bad_mask;
+  return {layout.clock.now(), mask != 0 ? word_at(mask) : 0};
+}
+
+bool first_frozen(const FrozenLayout& layout, std::uint64_t java_thread, FrozenStack* stack) {
+  const HeapReferences& references = layout.references;
+  const std::uint64_t handle = word_at(field(java_thread, layout.virtual_thread));
+  const std::uint64_t thread = handle != 0 ? references.decode_current(word_at(handle)) : 0;
+  const std::uint64_t continuation = references.current_at(thread, layout.continuation);
+  return find_frames(layout, references.current_at(continuation, layout.tail), stack);
+}
+
+bool next_frozen(const FrozenLayout& layout, FrozenStack* stack) {
+  return find_frames(layout, layout.references.current_at(stack->chunk, layout.parent), stack);
+}
+
+} // namespace jprof::agent::sampling
