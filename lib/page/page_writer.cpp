@@ -10,9 +10,12 @@
 
 #include <cinttypes>
 #include <cstdio>
-#include <malloc.h>
 #include <span>
 #include <vector>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace jprof::page {
 namespace {

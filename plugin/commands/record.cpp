@@ -16,6 +16,7 @@
 #include "plugin/commands/run_captures.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -32,7 +33,7 @@ struct RecordOptions {
   kube::AccessOptions access;
   std::string target;
   std::string selector;
-  std::size_t max_pods = 1;
+  std::uint64_t max_pods = 1;
   std::string container;
   std::uint32_t pid = 0;
   std::string duration = "60s";

@@ -1,0 +1,18 @@
+# A tool chain file: clang for macOS on another system, to see that the plugin compiles and links there (tests/full/macos).
+# JPROF_ZIG=$(scripts/parts zig) has the compiler. What is published for macOS is built on macOS.
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES JPROF_ZIG)
+set(CMAKE_SYSTEM_NAME Darwin)
+set(CMAKE_SYSTEM_PROCESSOR arm64)
+set(CMAKE_C_COMPILER "${JPROF_ZIG}/cc" --target=aarch64-macos)
+set(CMAKE_CXX_COMPILER "${JPROF_ZIG}/c++" --target=aarch64-macos)
+set(CMAKE_AR "${JPROF_ZIG}/ar" CACHE FILEPATH "")
+set(CMAKE_RANLIB "${JPROF_ZIG}/ranlib" CACHE FILEPATH "")
+set(CMAKE_INSTALL_NAME_TOOL : CACHE FILEPATH "nothing is installed")
+set(CMAKE_OSX_ARCHITECTURES "" CACHE STRING "")
+set(CMAKE_OSX_SYSROOT "" CACHE STRING "the compiler knows its own")
+set(CMAKE_FIND_ROOT_PATH ${CMAKE_PREFIX_PATH})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(PKG_CONFIG_EXECUTABLE "" CACHE FILEPATH "pkg-config knows this machine's libraries alone")
