@@ -68,10 +68,15 @@ export async function ready(page) {
 
 export async function settle(page) {
   // What the page does after its frames, it asked for before this does. A page that draws no frames must fail its test,
-  // not hang it.
-  const drawn = page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => requestIdleCallback(() => setTimeout(resolve, 30, true))))));
-  const late = new Promise((resolve) => setTimeout(resolve, 20000, false).unref());
-  if (!(await Promise.race([drawn, late]))) throw new Error('the page has drawn no frame for 20 s');
+  // not hang it. Without a screen the browser now and then begins no frame by itself: a picture makes it draw one.
+  const drawn = page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => requestIdleCallback(() => setTimeout(resolve, 30, true), { timeout: 5000 })))));
+  const nudge = setInterval(() => page.screenshot().catch(() => {}), 5000);
+  const late = new Promise((resolve) => setTimeout(resolve, 30000, false).unref());
+  try {
+    if (!(await Promise.race([drawn, late]))) throw new Error('the page has drawn no frame for 30 s');
+  } finally {
+    clearInterval(nudge);
+  }
 }
 
 export async function withPage(file, options, work) {
