@@ -46,9 +46,9 @@ std::uint64_t bound_spool_in_memory(config::SidecarConfig& config, std::uint64_t
                  " of this container: it may hold " + base::mebibytes(most) + " of the " +
                  config::format_byte_size(config.spool.quota) + " asked for");
     config.spool.quota = most;
+    // Two of them: one that waits must not keep the next from being recorded.
+    config.limits.capture_bytes = std::min(config.limits.capture_bytes, most / 2);
   }
-  // Two of them: one that waits must not keep the next from being recorded.
-  config.limits.capture_bytes = std::min(config.limits.capture_bytes, config.spool.quota / 2);
   return config.spool.quota;
 }
 

@@ -36,11 +36,10 @@ TEST_F(SpoolInMemory, TakesAQuarterOfTheContainersLimit) {
 }
 
 TEST_F(SpoolInMemory, KeepsASmallerQuota) {
-  config_.spool.quota = 10 * kMiB;
-  config_.limits.capture_bytes = kMiB;
+  config_.spool.quota = config_.limits.capture_bytes = 10 * kMiB;
   EXPECT_EQ(bound_spool_in_memory(config_, 128 * kMiB), 10 * kMiB);
   EXPECT_EQ(config_.spool.quota, 10 * kMiB);
-  EXPECT_EQ(config_.limits.capture_bytes, kMiB);
+  EXPECT_EQ(config_.limits.capture_bytes, 10 * kMiB);
 }
 
 TEST_F(SpoolInMemory, IsAsLargeAsConfiguredWithoutALimit) {
