@@ -43,4 +43,16 @@ inline bool copy(void* to, std::uint64_t from, std::size_t bytes) {
   return jprof_copy(to, from, bytes) == bytes;
 }
 
+// True if the `bytes` bytes at `from` are `text`, a C string, and all of it.
+inline bool holds_text(std::uint64_t from, std::size_t bytes, const char* text) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    std::uint8_t character = 0;
+    if (text[i] == 0 || !load(from + i, &character) ||
+        character != static_cast<std::uint8_t>(text[i])) {
+      return false;
+    }
+  }
+  return text[bytes] == 0;
+}
+
 } // namespace jprof::agent::arch

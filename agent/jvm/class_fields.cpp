@@ -143,14 +143,7 @@ bool ClassFields::is_symbol(std::uint64_t pool, std::uint32_t index, const char*
       symbol == 0 || (symbol & 7) != 0 || !load(field(symbol, layout.symbol_length), &length)) {
     return false;
   }
-  for (std::uint16_t i = 0; i < length; ++i) {
-    std::uint8_t character = 0;
-    if (text[i] == 0 || !load(field(symbol, layout.symbol_body) + i, &character) ||
-        character != static_cast<std::uint8_t>(text[i])) {
-      return false;
-    }
-  }
-  return text[length] == 0;
+  return arch::holds_text(field(symbol, layout.symbol_body), length, text);
 }
 
 } // namespace jprof::agent::jvm

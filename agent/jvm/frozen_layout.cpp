@@ -23,17 +23,6 @@ std::uint64_t field(std::uint64_t object, std::int32_t offset) {
   return object + static_cast<std::uint64_t>(offset);
 }
 
-bool is_text(const sampling::TextPiece& piece, const char* text) {
-  for (std::uint16_t i = 0; i < piece.bytes; ++i, ++text) {
-    std::uint8_t character = 0;
-    if (*text == 0 || !load(piece.address + i, &character) ||
-        character != static_cast<std::uint8_t>(*text)) {
-      return false;
-    }
-  }
-  return *text == 0;
-}
-
 // What the classes have that objects turn out to be of.
 class ObjectClasses {
  public:
@@ -49,25 +38,14 @@ class ObjectClasses {
   }
   // -1 if the object's class and those above it have no such field.
   std::int32_t offset_of(std::uint64_t object, const char* name, const char* descriptor) const {
-    std::uint64_t klass = classes_.class_of(object);
-    for (unsigned i = 0; i < kMostSupers && klass != 0; ++i) {
-      if (const std::int32_t found = fields_.offset_of(klass, name, descriptor); found >= 0) {
-        return found;
-      }
-      klass = word_at(field(klass, super_));
-    }
-    return -1;
+    return first_upwards(object, std::int32_t{-1}, [&](std::uint64_t klass) {
+      return fields_.offset_of(klass, name, descriptor);
+    });
   }
   // The method of this name in the object's class or one above it; 0 if there is none.
   std::uint64_t method_of(std::uint64_t object, const char* name) const {
-    std::uint64_t klass = classes_.class_of(object);
-    for (unsigned i = 0; i < kMostSupers && klass != 0 && methods_ >= 0 && array_data_ >= 0; ++i) {
-      if (const std::uint64_t found = method_in(klass, name); found != 0) {
-        return found;
-      }
-      klass = word_at(field(klass, super_));
-    }
-    return 0;
+    return first_upwards(object, std::uint64_t{0},
+                         [&](std::uint64_t klass) { return method_in(klass, name); });
   }
   // Bytes of an object without what its class appends; 0 if unknown.
   std::uint64_t fixed_bytes(std::uint64_t object) const {
@@ -77,14 +55,31 @@ class ObjectClasses {
   }
 
  private:
+  // What `find` says of the object's class, or of the first above it of which it does not say
+  // `none`.
+  template <typename Found, typename Find>
+  Found first_upwards(std::uint64_t object, Found none, Find&& find) const {
+    std::uint64_t klass = classes_.class_of(object);
+    for (unsigned i = 0; i < kMostSupers && klass != 0; ++i) {
+      if (const Found found = find(klass); found != none) {
+        return found;
+      }
+      klass = word_at(field(klass, super_));
+    }
+    return none;
+  }
   std::uint64_t method_in(std::uint64_t klass, const char* name) const {
+    if (methods_ < 0 || array_data_ < 0) {
+      return 0;
+    }
     const std::uint64_t methods = word_at(field(klass, methods_));
     std::uint32_t count = 0;
     load(field(methods, array_length_), &count);
     for (std::uint64_t i = 0; i < count && i < kMostMethods; ++i) {
       const std::uint64_t method = word_at(field(methods, array_data_) + i * 8);
       sampling::MethodView view;
-      if (sampling::read_method(*vm_, method, &view) && is_text(view.text.name, name)) {
+      if (sampling::read_method(*vm_, method, &view) &&
+          arch::holds_text(view.text.name.address, view.text.name.bytes, name)) {
         return method;
       }
     }

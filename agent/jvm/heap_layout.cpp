@@ -52,12 +52,13 @@ sampling::HeapReferences read_references(const StructTables& tables, const VmFla
   // older one maps the heap at each of its marks.
   references.coloured =
       flags.is_on("UseZGC") && (java_feature >= 24 || flags.is_on("ZGenerational"));
-  references.bad_mask =
-      references.coloured ? zgc_mask(tables, "ZGlobalsForVMStructs", "_ZPointerLoadBadMask")
-      : flags.is_on("UseZGC")
-          ? zgc_mask(tables, java_feature >= 21 ? "XGlobalsForVMStructs" : "ZGlobalsForVMStructs",
-                     java_feature >= 21 ? "_XAddressBadMask" : "_ZAddressBadMask")
-          : 0;
+  if (references.coloured) {
+    references.bad_mask = zgc_mask(tables, "ZGlobalsForVMStructs", "_ZPointerLoadBadMask");
+  } else if (flags.is_on("UseZGC")) {
+    references.bad_mask = java_feature >= 21
+                              ? zgc_mask(tables, "XGlobalsForVMStructs", "_XAddressBadMask")
+                              : zgc_mask(tables, "ZGlobalsForVMStructs", "_ZAddressBadMask");
+  }
   references.forwards = flags.is_on("UseShenandoahGC");
   return references;
 }

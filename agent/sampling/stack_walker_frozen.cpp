@@ -24,22 +24,13 @@ constexpr std::uint64_t kFrameHeadBytes = 16; // saved frame pointer and return 
 // The arguments of a chunk's last frame may lie behind it, in the end that belongs to its caller.
 constexpr std::uint64_t kMostArgumentBytes = 256 * 8;
 
-bool starts_with(std::uint64_t text, const char* prefix) {
-  for (; *prefix != 0; ++text, ++prefix) {
-    std::uint8_t character = 0;
-    if (!arch::load(text, &character) || character != static_cast<std::uint8_t>(*prefix)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 } // namespace
 
 // True for the stub in whose care a virtual thread's other frames are: it stands for their return
 // address (returnBarrier), and fetches some of them (thaw).
 bool StackWalker::is_thaw_stub(const CodeBlob& blob) const {
-  return !interrupted_ && !in_frozen_ && starts_with(blob.name, "StubRoutines (continuation");
+  constexpr char kStart[] = "StubRoutines (continuation"; // then " stubs)" (21), "stubs)" (25)
+  return !interrupted_ && !in_frozen_ && arch::holds_text(blob.name, sizeof kStart - 1, kStart);
 }
 
 // All frames from here to the one that the carrier has called; then goes on as if it had been on

@@ -21,6 +21,8 @@ import tempfile
 import time
 import zlib
 
+import frozen_stacks
+
 CHECKS = []
 
 
@@ -54,6 +56,13 @@ class Context:
     def record(self, pid, *options):
         """Exit code and what --json says."""
         return self.finish(self.start(pid, "--json", *options))
+
+    def record_for(self, pid, work_s, *options):
+        """The same, stopped by the user once the JVM has worked so long under its timers."""
+        process = self.start(pid, "--json", "-d", "100s", *options)
+        wait_until_sampled(pid, work_s)
+        process.send_signal(signal.SIGINT)
+        return self.finish(process)
 
     @staticmethod
     def finish(process):
@@ -129,10 +138,7 @@ def known_shares_and_equal_totals(context):
     """75/25 in one thread; the same totals in the recording and what is derived from it."""
     jvm = context.jvm("Known", "shares", "300")
     outputs = ["-o", "a.jprof", "-o", "a.collapsed", "-o", "a.html"]
-    process = context.start(jvm.pid, "--json", "-d", "100s", *outputs)
-    wait_until_sampled(jvm.pid, 4)
-    process.send_signal(signal.SIGINT)
-    code, result = context.finish(process)
+    code, result = context.record_for(jvm.pid, 4, *outputs)
 
     assert code == 0, result
     assert result["accounted"], result
@@ -167,10 +173,7 @@ def weight_is_the_time_of_the_process(context):
 @check
 def intervals_below_the_tick_are_kept_or_the_real_ones_told(context):
     jvm = context.jvm("Known", "shares", "300")
-    process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--max-overhead", "0", "-o", "i.jprof")
-    wait_until_sampled(jvm.pid, 2)
-    process.send_signal(signal.SIGINT)
-    code, result = context.finish(process)
+    code, result = context.record_for(jvm.pid, 2, "-i", "1ms", "--max-overhead", "0", "-o", "i.jprof")
 
     assert code == 0 and result["accounted"], result
     if result["engine"] == "perf-clock":
@@ -181,20 +184,14 @@ def intervals_below_the_tick_are_kept_or_the_real_ones_told(context):
         assert result["tickNs"] > 0, result
     assert not is_armed(jvm.pid), "a timer or an event is left"
     # The same with timers, which the tick holds back.
-    process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--engine", "cpu-timer", "-o", "t.jprof")
-    wait_until_sampled(jvm.pid, 1)
-    process.send_signal(signal.SIGINT)
-    code, result = context.finish(process)
+    code, result = context.record_for(jvm.pid, 1, "-i", "1ms", "--engine", "cpu-timer", "-o", "t.jprof")
     assert code == 0 and result["engine"] == "cpu-timer" and result["tickNs"] > 0, result
 
 
 @check
 def lines_are_told_where_they_are_asked_for(context):
     jvm = context.jvm("Known", "shares", "300")
-    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "l.jprof", "-o", "l.collapsed")
-    wait_until_sampled(jvm.pid, 2)
-    process.send_signal(signal.SIGINT)
-    code, result = context.finish(process)
+    code, result = context.record_for(jvm.pid, 2, "-o", "l.jprof", "-o", "l.collapsed")
     context.convert("l.jprof", "m.collapsed", "--lines")
 
     assert code == 0, result
@@ -218,10 +215,7 @@ def a_library_without_a_file_has_names(context):
     shutil.copy(os.path.join(context.arguments.classes, "libspin.so"), library)
     jvm = context.jvm("Native", library)
     os.unlink(library)
-    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "n.collapsed")
-    wait_until_sampled(jvm.pid, 2)
-    process.send_signal(signal.SIGINT)
-    code, result = context.finish(process)
+    code, result = context.record_for(jvm.pid, 2, "-o", "n.collapsed")
 
     assert code == 0, result
     assert result["hottest"][0]["name"] == "jprof_test_spin", result
@@ -235,10 +229,7 @@ def virtual_threads_are_told_from_their_carriers(context):
     if int(re.search(r"\d+", context.arguments.jdk).group()) < 21:
         return
     jvm = context.jvm("Virtual")
-    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "v.jprof")
-    wait_until_sampled(jvm.pid, 2)
-    process.send_signal(signal.SIGINT)
-    code, result = context.finish(process)
+    code, result = context.record_for(jvm.pid, 2, "-o", "v.jprof")
     context.convert("v.jprof", "v.html")
 
     assert code == 0, result
@@ -251,37 +242,20 @@ def frames_that_wait_in_the_heap_are_found(context):
     if int(re.search(r"\d+", context.arguments.jdk).group()) < 21:
         return
     jvm = context.jvm("Frozen")
-    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "f.jprof")
-    wait_until_sampled(jvm.pid, 4)
-    process.send_signal(signal.SIGINT)
-    code, result = context.finish(process)
+    code, result = context.record_for(jvm.pid, 4, "-o", "f.jprof")
     context.convert("f.jprof", "f.collapsed")
 
     assert code == 0, result
-    whole = missing = 0
-    for line in context.read("f.collapsed").decode().splitlines():
-        stack, _, weight = line.rpartition(" ")
-        frames = stack.split(";")
-        if "Frozen.work" not in frames or "[cut]" in frames:
-            continue
-        if "[frozen_frames]" in frames:  # until the agent has learned where they are, and while the collector moves them
-            missing += int(weight)
-            continue
-        depths = [(depth, count) for depth in (10, 60, 300) if (count := frames.count("Frozen.down%d" % depth))]
-        assert len(depths) == 1 and depths[0][1] == depths[0][0] + 1, stack
-        assert frames.count("Frozen.waits") == 1 and frames.count("java.lang.VirtualThread.run") == 1, stack
-        assert "jdk.internal.vm.Continuation.enterSpecial" in frames, stack
-        whole += int(weight)
+    # Missing are those of the time until the agent has learned where they are, and while the collector moves them.
+    whole, missing, wrong = frozen_stacks.judge(context.read("f.collapsed").decode())
+    assert not wrong, wrong[:3]
     assert whole > 4 * missing, (whole, missing, result)
 
 
 @check
 def ctrl_c_keeps_what_there_is(context):
     jvm = context.jvm("Known", "shares", "300")
-    process = context.start(jvm.pid, "--json", "-d", "100s", "-o", "c.collapsed")
-    wait_until_sampled(jvm.pid)
-    process.send_signal(signal.SIGINT)
-    code, result = context.finish(process)
+    code, result = context.record_for(jvm.pid, 0.5, "-o", "c.collapsed")
 
     assert code == 0, result
     assert result["interrupted"] and not result["partial"], result

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/sampling/frozen_stack.h"
-#include "agent/sampling/handler.h"
+#include "tests/unit/agent/protected_loads.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <csignal>
 #include <cstring>
 #include <vector>
 
@@ -20,7 +19,7 @@ std::uint64_t address(const void* at) {
 }
 
 // A heap with a thread, its continuation and two chunks, where some JVM might have their fields.
-class FrozenStacks : public ::testing::Test {
+class FrozenStacks : public ProtectedLoads {
  protected:
   FrozenStacks() {
     layout_.virtual_thread = 8;
@@ -39,11 +38,6 @@ class FrozenStacks : public ::testing::Test {
     fill(inner_, outer_.data(), 20, 5, 18);
     fill(outer_, nullptr, 30, 10, 30);
   }
-  void SetUp() override {
-    std::uint64_t owner = 0;
-    ASSERT_EQ(install_handlers(SIGPROF, &owner), InstallError::kNone);
-  }
-  void TearDown() override { restore_handlers(); }
 
   static void fill(Words& chunk, const void* parent, std::uint32_t size, std::uint32_t sp,
                    std::uint32_t bottom) {

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/sampling/handler.h"
 #include "agent/sampling/stack_walker.h"
+#include "tests/unit/agent/protected_loads.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -228,14 +227,8 @@ class MadJvm {
   std::atomic<bool> enough_{false};
 };
 
-class StackWalkerInAMadJvm : public ::testing::Test {
+class StackWalkerInAMadJvm : public ProtectedLoads {
  protected:
-  void SetUp() override {
-    std::uint64_t owner = 0;
-    ASSERT_EQ(install_handlers(SIGPROF, &owner), InstallError::kNone);
-  }
-  void TearDown() override { restore_handlers(); }
-
   void walk_often(MadJvm& jvm, int times) {
     std::vector<wire::Frame> frames(kMaxDepth);
     for (int i = 0; i < times; ++i) {
