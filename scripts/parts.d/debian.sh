@@ -6,12 +6,13 @@
 # package state stay as they are.
 
 # Prints the archives of a suite, one a line, as a list of sources has them: where this machine takes Debian from, and for
-# its own release the updates and the security fixes that it takes besides.
+# its own release the updates and the security fixes that it takes besides. The release comes first: apt takes a source
+# that several have from the first, and the security archive still lists some that it no longer holds.
 debian_archives() { # SUITE
   local found
   found=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' |
     awk -v suite="$1" '$2 ~ /^bookworm(-updates|-security)?$/ && ($2 == "bookworm" || suite == "bookworm") {
-      print $1, ($2 == "bookworm" ? suite : $2), "main"}' | sort -u)
+      print $1, ($2 == "bookworm" ? suite : $2), "main"}' | LC_ALL=C sort -u -k2,2 -k1,1)
   grep -q " $1 main\$" <<<"$found" || fail "apt has no list of Debian 12 (bookworm): run apt-get update"
   echo "$found"
 }

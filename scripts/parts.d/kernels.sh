@@ -4,9 +4,9 @@
 #
 # Older Linux kernels for qemu, each with the modules that mount a folder of the host, and a shell for its first process.
 
-pin[kernel-5.10]="debian bullseye linux-image-5.10.0 recipe 1"
+pin[kernel-5.10]="debian bullseye linux-image-5.10.0 recipe 2"
 about[kernel-5.10]="Linux 5.10 of Debian 11, to boot under qemu"
-pin[kernel-6.1]="debian bookworm linux-image-6.1.0 recipe 1"
+pin[kernel-6.1]="debian bookworm linux-image-6.1.0 recipe 2"
 about[kernel-6.1]="Linux 6.1 of Debian 12, to boot under qemu"
 
 make_kernel() { # SUITE VERSION
@@ -20,11 +20,15 @@ make_kernel() { # SUITE VERSION
   cp root/boot/vmlinuz-* vmlinuz
   cp "$(find root -path '*bin/busybox' | head -n 1)" busybox
   mkdir modules
-  # In the order in which they are loaded; which of them there are differs.
   for module in virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio 9p; do
     find root/lib/modules root/usr/lib/modules -name "$module.ko" -exec cp {} modules/ \; 2>/dev/null || true
-    [[ ! -e modules/$module.ko ]] || echo "$module" >>modules/order
   done
+  # Each behind those that it says it needs: which these are differs between kernels.
+  for module in modules/*.ko; do
+    module=$(basename "$module" .ko)
+    echo "$module $module"
+    tr '\0' '\n' <"modules/$module.ko" | sed -n 's/^depends=//p' | tr ',' '\n' | sed "/./!d; s/$/ $module/"
+  done | tsort >modules/order
   rm -rf root
   [[ -e modules/9p.ko ]]
 }
