@@ -127,8 +127,10 @@ FrameState state_in_body(const std::uint8_t* code) {
   }
   const bool poll_rip = code[0] == 0x85 && code[1] == 0x05 && code[6] == 0xc3;
   const bool poll_r11 = matches(code, 0x41, 0x85, 0x03) && code[3] == 0xc3;
-  const bool poll_load = (matches(code, 0x4d, 0x8b, 0x5f) && matches(code + 4, 0x41, 0x85, 0x03)) ||
-                         (matches(code, 0x4d, 0x8b, 0x9f) && matches(code + 7, 0x41, 0x85, 0x03));
+  // Not without the `ret`: loops poll in the same way, and there the frame stands.
+  const bool poll_load =
+      (matches(code, 0x4d, 0x8b, 0x5f) && matches(code + 4, 0x41, 0x85, 0x03) && code[7] == 0xc3) ||
+      (matches(code, 0x4d, 0x8b, 0x9f) && matches(code + 7, 0x41, 0x85, 0x03) && code[10] == 0xc3);
   const bool poll_sp = (matches(code, 0x49, 0x3b, 0x67) && code[4] == 0x0f && code[5] == 0x87) ||
                        (matches(code, 0x49, 0x3b, 0xa7) && code[7] == 0x0f && code[8] == 0x87);
   const bool poll_jump = code[0] == 0x0f && code[1] == 0x87 && code[6] == 0xc3;

@@ -114,6 +114,7 @@ void ModuleTable::collect(std::uint64_t now_ns) {
   }
   unpublished_ = false;
   sampler_->modules[spare].count = 0;
+  sampler_->modules[spare].rules.clear(); // what lies there now may be another module
   Pass pass;
   pass.slots = tables_.module_slots;
   pass.capacity = tables_.module_capacity;

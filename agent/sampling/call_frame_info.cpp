@@ -409,55 +409,79 @@ class RowBuilder {
   std::size_t remembered_count_ = 0;
 };
 
-bool compute_cfa(const Row& row, const arch::Registers& registers, std::uint64_t* cfa) {
+FrameRule rule_of(const Row& row) {
+  FrameRule rule;
+  if (row.return_address.kind == RuleKind::kUndefined) {
+    rule.return_address = SavedIn::kNowhere;
+    return rule;
+  }
+  const auto saved = [](const Rule& of) {
+    return of.kind == RuleKind::kAtCfa ? SavedIn::kFrame : SavedIn::kRegister;
+  };
   if (row.cfa == CfaKind::kProcedureLinkage) {
-    const bool pushed = (registers.pc & 15) >= static_cast<std::uint64_t>(row.cfa_offset);
-    *cfa = registers.sp + 8 + (pushed ? 8 : 0);
-    return true;
+    rule.base = FrameBase::kLinkage;
+  } else if (row.cfa == CfaKind::kRegister && row.cfa_register == arch::kDwarfStackPointer) {
+    rule.base = FrameBase::kStackPointer;
+  } else if (row.cfa == CfaKind::kRegister && row.cfa_register == arch::kDwarfFramePointer) {
+    rule.base = FrameBase::kFramePointer;
   }
-  const auto offset = static_cast<std::uint64_t>(row.cfa_offset);
-  if (row.cfa == CfaKind::kRegister && row.cfa_register == arch::kDwarfStackPointer) {
-    *cfa = registers.sp + offset;
-    return true;
+  // What only an expression or another register tells is not followed.
+  if (row.return_address.kind == RuleKind::kOther || row.frame_pointer.kind == RuleKind::kOther) {
+    rule.base = FrameBase::kUnknown;
   }
-  if (row.cfa == CfaKind::kRegister && row.cfa_register == arch::kDwarfFramePointer) {
-    *cfa = registers.fp + offset;
-    return true;
+  rule.base_offset = row.cfa_offset;
+  rule.return_address = saved(row.return_address);
+  rule.return_address_offset = row.return_address.offset;
+  rule.frame_pointer = saved(row.frame_pointer);
+  rule.frame_pointer_offset = row.frame_pointer.offset;
+  return rule;
+}
+
+std::uint64_t caller_sp(const FrameRule& rule, const arch::Registers& registers) {
+  const auto offset = static_cast<std::uint64_t>(rule.base_offset);
+  switch (rule.base) {
+  case FrameBase::kStackPointer:
+    return registers.sp + offset;
+  case FrameBase::kFramePointer:
+    return registers.fp + offset;
+  default:
+    return registers.sp + 8 + ((registers.pc & 15) >= offset ? 8 : 0);
   }
-  return false;
 }
 
 } // namespace
 
-UnwindResult unwind_by_cfi(const CodeModule& module, bool interrupted, arch::Registers& registers) {
+FrameRule find_frame_rule(const CodeModule& module, std::uint64_t pc) {
   Function function;
   Row row;
-  const std::uint64_t pc = interrupted ? registers.pc : registers.pc - 1;
-  std::uint64_t cfa = 0;
-  if (module.eh_frame_header == 0 || !find_function(module.eh_frame_header, pc, &function) ||
-      !RowBuilder(function, pc).build(&row)) {
-    return UnwindResult::kNoInformation;
-  }
-  if (row.return_address.kind == RuleKind::kUndefined) {
+  const bool found = module.eh_frame_header != 0 &&
+                     find_function(module.eh_frame_header, pc, &function) &&
+                     RowBuilder(function, pc).build(&row);
+  return found ? rule_of(row) : FrameRule{};
+}
+
+UnwindResult unwind_by_rule(const FrameRule& rule, arch::Registers& registers) {
+  if (rule.return_address == SavedIn::kNowhere) {
     return UnwindResult::kOutermost;
   }
-  if (!compute_cfa(row, registers, &cfa) || row.frame_pointer.kind == RuleKind::kOther) {
+  if (rule.base == FrameBase::kUnknown) {
     return UnwindResult::kNoInformation;
   }
+  const std::uint64_t sp = caller_sp(rule, registers);
   std::uint64_t return_address = registers.lr;
-  if (row.return_address.kind == RuleKind::kAtCfa) {
-    if (!load(cfa + static_cast<std::uint64_t>(row.return_address.offset), &return_address)) {
-      return UnwindResult::kNoInformation;
-    }
-  } else if (row.return_address.kind != RuleKind::kSame || registers.lr == 0) {
+  if (rule.return_address == SavedIn::kFrame &&
+      !load(sp + static_cast<std::uint64_t>(rule.return_address_offset), &return_address)) {
+    return UnwindResult::kNoInformation;
+  }
+  if (rule.return_address == SavedIn::kRegister && registers.lr == 0) {
     return UnwindResult::kNoInformation;
   }
   std::uint64_t frame_pointer = registers.fp;
-  if (row.frame_pointer.kind == RuleKind::kAtCfa &&
-      !load(cfa + static_cast<std::uint64_t>(row.frame_pointer.offset), &frame_pointer)) {
+  if (rule.frame_pointer == SavedIn::kFrame &&
+      !load(sp + static_cast<std::uint64_t>(rule.frame_pointer_offset), &frame_pointer)) {
     return UnwindResult::kNoInformation;
   }
-  registers.sp = cfa;
+  registers.sp = sp;
   registers.fp = frame_pointer;
   registers.pc = arch::strip_return_address(return_address);
   registers.lr = 0;

@@ -9,6 +9,7 @@
 // allocated.
 
 #include "agent/arch/arch.h"
+#include "agent/sampling/frame_rule.h"
 #include "agent/sampling/module_map.h"
 
 namespace jprof::agent::sampling {
@@ -19,7 +20,9 @@ enum class UnwindResult {
   kUnwound,
 };
 
-// `interrupted`: pc is where a signal arrived, otherwise a return address.
-UnwindResult unwind_by_cfi(const CodeModule& module, bool interrupted, arch::Registers& registers);
+// What the module's tables say of an instruction.
+FrameRule find_frame_rule(const CodeModule& module, std::uint64_t pc);
+// Moves `registers` to the caller.
+UnwindResult unwind_by_rule(const FrameRule& rule, arch::Registers& registers);
 
 } // namespace jprof::agent::sampling

@@ -46,15 +46,24 @@ bool read_chunk(const FrozenLayout& layout, std::uint64_t chunk, FrozenStack* st
   return true;
 }
 
-// The first from `chunk` on that holds frames.
-bool find_frames(const FrozenLayout& layout, std::uint64_t chunk, FrozenStack* stack) {
-  for (unsigned i = 0; i < kMostEmptyChunks && read_chunk(layout, chunk, stack); ++i) {
-    if (stack->sp < stack->end) {
-      return true;
+// The first chunk that holds frames, from what a field of `object` refers to on.
+FrozenSearch find_frames(const FrozenLayout& layout, std::uint64_t object, std::int32_t offset,
+                         FrozenStack* stack) {
+  for (unsigned i = 0; i < kMostEmptyChunks; ++i) {
+    if (layout.references.at(object, offset) == 0) {
+      return FrozenSearch::kNone;
     }
-    chunk = layout.references.current_at(chunk, layout.parent);
+    const std::uint64_t chunk = layout.references.current_at(object, offset);
+    if (!read_chunk(layout, chunk, stack)) {
+      return FrozenSearch::kUnreadable;
+    }
+    if (stack->sp < stack->end) {
+      return FrozenSearch::kFound;
+    }
+    object = chunk;
+    offset = layout.parent;
   }
-  return false;
+  return FrozenSearch::kUnreadable;
 }
 
 } // namespace
@@ -64,16 +73,18 @@ FrozenMoment frozen_moment(const FrozenLayout& layout) {
   return {layout.clock.now(), mask != 0 ? word_at(mask) : 0};
 }
 
-bool first_frozen(const FrozenLayout& layout, std::uint64_t java_thread, FrozenStack* stack) {
+FrozenSearch first_frozen(const FrozenLayout& layout, std::uint64_t java_thread,
+                          FrozenStack* stack) {
   const HeapReferences& references = layout.references;
   const std::uint64_t handle = word_at(field(java_thread, layout.virtual_thread));
   const std::uint64_t thread = handle != 0 ? references.decode_current(word_at(handle)) : 0;
   const std::uint64_t continuation = references.current_at(thread, layout.continuation);
-  return find_frames(layout, references.current_at(continuation, layout.tail), stack);
+  return continuation == 0 ? FrozenSearch::kUnreadable
+                           : find_frames(layout, continuation, layout.tail, stack);
 }
 
-bool next_frozen(const FrozenLayout& layout, FrozenStack* stack) {
-  return find_frames(layout, layout.references.current_at(stack->chunk, layout.parent), stack);
+FrozenSearch next_frozen(const FrozenLayout& layout, FrozenStack* stack) {
+  return find_frames(layout, stack->chunk, layout.parent, stack);
 }
 
 } // namespace jprof::agent::sampling

@@ -46,10 +46,15 @@ struct FrozenMoment {
 };
 FrozenMoment frozen_moment(const FrozenLayout& layout);
 
-// The innermost frozen frames of the virtual thread that `java_thread` runs. False if there are
-// none or they cannot be found.
-bool first_frozen(const FrozenLayout& layout, std::uint64_t java_thread, FrozenStack* stack);
-// Those of its caller; false after the last.
-bool next_frozen(const FrozenLayout& layout, FrozenStack* stack);
+enum class FrozenSearch {
+  kFound,
+  kNone,       // there are no more
+  kUnreadable, // nobody knows: a reference on the way is stale, or leads to no such object
+};
+// The innermost frozen frames of the virtual thread that `java_thread` runs.
+FrozenSearch first_frozen(const FrozenLayout& layout, std::uint64_t java_thread,
+                          FrozenStack* stack);
+// Those that called what is in `stack`.
+FrozenSearch next_frozen(const FrozenLayout& layout, FrozenStack* stack);
 
 } // namespace jprof::agent::sampling

@@ -5,6 +5,8 @@
 // The executable ranges of the loaded modules, sorted, for signal handlers. Built by the agent's
 // thread (recording/module_table.cpp) and replaced as a whole.
 
+#include "agent/sampling/frame_rule.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -21,6 +23,7 @@ inline constexpr std::size_t kMaxModules = 512;
 struct ModuleMap {
   std::uint32_t count = 0;
   CodeModule modules[kMaxModules];
+  mutable FrameRuleCache rules; // of instructions in these modules; handlers fill it
 
   const CodeModule* find(std::uint64_t pc) const {
     std::uint32_t low = 0;

@@ -9,11 +9,21 @@ namespace {
 
 constexpr std::uint64_t kMaxFrameBytes = 1U << 20;
 
+FrameRule rule_at(const ModuleMap& modules, const CodeModule& module, std::uint64_t pc) {
+  FrameRule rule;
+  if (!modules.rules.find(pc, &rule)) {
+    rule = find_frame_rule(module, pc);
+    modules.rules.put(pc, rule);
+  }
+  return rule;
+}
+
 } // namespace
 
 NativeStep leave_native(const ModuleMap& modules, bool interrupted, arch::Registers& registers) {
   if (const CodeModule* module = modules.find(registers.pc); module != nullptr) {
-    switch (unwind_by_cfi(*module, interrupted, registers)) {
+    const std::uint64_t pc = interrupted ? registers.pc : registers.pc - 1;
+    switch (unwind_by_rule(rule_at(modules, *module, pc), registers)) {
     case UnwindResult::kUnwound:
       return NativeStep::kKnown;
     case UnwindResult::kOutermost:

@@ -145,7 +145,7 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
   if (at_.pc == vm_.call_stub_return && !interrupted_) {
     return step_entry_frame();
   }
-  if (is_thaw_stub(blob)) {
+  if (!interrupted_ && is_thaw_stub(blob)) {
     return step_thaw_stub(blob);
   }
   push_stub(blob);
@@ -308,7 +308,8 @@ bool StackWalker::fail(ErrorFrame error) {
 
 // True if generated code surely has called something that returns to `pc`: it follows a call whose
 // target is known and cannot be a method (so that a stale return address of an earlier method call
-// is not mistaken for it), or one that the debug information lists.
+// is not mistaken for it), or one that the debug information lists; or it stands for frames in
+// the heap.
 bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) const {
   CodeBlob blob;
   std::uint64_t target = 0;
@@ -320,7 +321,7 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
     return called || interpreted == Interpreted::kAccept;
   }
   if (blob.kind == BlobKind::kStub) {
-    return called && (blob.frame_bytes >= 16 || pc == vm_.call_stub_return);
+    return (called && (blob.frame_bytes >= 16 || pc == vm_.call_stub_return)) || is_thaw_stub(blob);
   }
   if (!called) {
     return false;

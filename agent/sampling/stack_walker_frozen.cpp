@@ -30,7 +30,7 @@ constexpr std::uint64_t kMostArgumentBytes = 256 * 8;
 // address (returnBarrier), and fetches some of them (thaw).
 bool StackWalker::is_thaw_stub(const CodeBlob& blob) const {
   constexpr char kStart[] = "StubRoutines (continuation"; // then " stubs)" (21), "stubs)" (25)
-  return !interrupted_ && !in_frozen_ && arch::holds_text(blob.name, sizeof kStart - 1, kStart);
+  return !in_frozen_ && arch::holds_text(blob.name, sizeof kStart - 1, kStart);
 }
 
 // All frames from here to the one that the carrier has called; then goes on as if it had been on
@@ -58,17 +58,20 @@ bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
 
 bool StackWalker::push_all_frozen() {
   const FrozenMoment before = frozen_moment(*frozen_);
+  if (before.collections == HeapClock::kCollecting) {
+    return false;
+  }
   FrozenStack stack;
-  bool whole =
-      before.collections != HeapClock::kCollecting && first_frozen(*frozen_, java_thread_, &stack);
-  for (unsigned i = 0; whole && i < kMostChunks; ++i) {
-    whole = push_frozen(stack);
-    if (!whole || !next_frozen(*frozen_, &stack)) {
-      break;
-    }
+  FrozenSearch search = first_frozen(*frozen_, java_thread_, &stack);
+  if (search != FrozenSearch::kFound) { // the stub stands for one frame at least
+    return false;
+  }
+  for (unsigned i = 0; search == FrozenSearch::kFound; ++i) {
+    search = i < kMostChunks && push_frozen(stack) ? next_frozen(*frozen_, &stack)
+                                                   : FrozenSearch::kUnreadable;
   }
   std::atomic_thread_fence(std::memory_order_acquire);
-  return whole && frozen_moment(*frozen_) == before;
+  return search == FrozenSearch::kNone && frozen_moment(*frozen_) == before;
 }
 
 // The method whose frame lies below the stub on the stack: the one that the carrier has called.

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests/workloads/known/Frozen.java must look like: each stack in work() whole, or by [frozen_frames] without some."""
 
+# Where a method is compiled into itself, HotSpot's tables cannot tell for each instruction which of the copies it is in: they list
+# calls and polls only, and what lies between counts to the next of these. The frames are counted, so there must be one copy.
+JVM_OPTIONS = ("-XX:MaxRecursiveInlineLevel=0",)
 ONCE = ("Frozen.waits", "java.lang.VirtualThread.run", "jdk.internal.vm.Continuation.enterSpecial")
 
 

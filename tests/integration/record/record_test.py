@@ -241,7 +241,7 @@ def virtual_threads_are_told_from_their_carriers(context):
 def frames_that_wait_in_the_heap_are_found(context):
     if int(re.search(r"\d+", context.arguments.jdk).group()) < 21:
         return
-    jvm = context.jvm("Frozen")
+    jvm = context.jvm(*frozen_stacks.JVM_OPTIONS, "Frozen")
     code, result = context.record_for(jvm.pid, 4, "-o", "f.jprof")
     context.convert("f.jprof", "f.collapsed")
 

@@ -80,11 +80,12 @@ TEST(CallFrameInfo, UnwindsAsTheExceptionUnwinderDoes) {
 
 TEST(CallFrameInfo, KnowsNothingOutsideOfFunctions) {
   const auto modules = loaded_modules();
+  const std::uint64_t pc = modules->modules[0].begin - 1;
   arch::Registers registers;
-  registers.pc = modules->modules[0].begin - 1;
 
-  EXPECT_EQ(unwind_by_cfi(modules->modules[0], true, registers), UnwindResult::kNoInformation);
-  EXPECT_EQ(unwind_by_cfi(CodeModule{}, true, registers), UnwindResult::kNoInformation);
+  EXPECT_EQ(find_frame_rule(modules->modules[0], pc).base, FrameBase::kUnknown);
+  EXPECT_EQ(find_frame_rule(CodeModule{}, pc).base, FrameBase::kUnknown);
+  EXPECT_EQ(unwind_by_rule(FrameRule{}, registers), UnwindResult::kNoInformation);
 }
 
 // Damaged tables: whatever the bytes say, it ends, and without a fault.
@@ -105,7 +106,7 @@ TEST(CallFrameInfo, SurvivesGarbage) {
     std::copy(std::begin(length), std::end(length), bytes.begin() + 256);
     const auto base = reinterpret_cast<std::uint64_t>(bytes.data());
     arch::Registers registers{.pc = base + 2048 + round % 16, .sp = base + 1024, .fp = base + 1040};
-    unwind_by_cfi(CodeModule{base, base + 4096, base}, round % 2 == 0, registers);
+    unwind_by_rule(find_frame_rule(CodeModule{base, base + 4096, base}, registers.pc), registers);
   }
   restore_handlers();
 }

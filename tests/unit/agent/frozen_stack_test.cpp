@@ -48,15 +48,16 @@ class FrozenStacks : public ProtectedLoads {
   std::vector<std::uint64_t> places() {
     std::vector<std::uint64_t> out;
     FrozenStack stack;
-    bool more = first_frozen(layout_, address(java_thread_.data()), &stack);
-    while (more) {
+    last_ = first_frozen(layout_, address(java_thread_.data()), &stack);
+    while (last_ == FrozenSearch::kFound) {
       out.push_back(stack.sp);
       out.push_back(stack.end);
-      more = next_frozen(layout_, &stack);
+      last_ = next_frozen(layout_, &stack);
     }
     return out;
   }
 
+  FrozenSearch last_ = FrozenSearch::kFound;
   FrozenLayout layout_;
   Words java_thread_{};
   Words thread_{};
@@ -72,6 +73,7 @@ TEST_F(FrozenStacks, GoFromTheInnermostChunkOutwards) {
   EXPECT_EQ(places(),
             (std::vector<std::uint64_t>{address(&inner_[4 + 5]), address(&inner_[4 + 18]),
                                         address(&outer_[4 + 10]), address(&outer_[4 + 30])}));
+  EXPECT_EQ(last_, FrozenSearch::kNone);
 }
 
 TEST_F(FrozenStacks, SkipAnEmptyChunk) {
@@ -95,6 +97,7 @@ TEST_F(FrozenStacks, AreNoneWhereNumbersMakeNoSense) {
   EXPECT_TRUE(places().empty());
   fill(inner_, nullptr, 0xffffffff, 5, 18);
   EXPECT_TRUE(places().empty());
+  EXPECT_EQ(last_, FrozenSearch::kUnreadable);
 }
 
 TEST_F(FrozenStacks, AreNoneInACircleOfEmptyChunks) {
@@ -107,6 +110,7 @@ TEST_F(FrozenStacks, AreNoneWhereNothingCanBeRead) {
   EXPECT_TRUE(places().empty());
   java_thread_[1] = 0;
   EXPECT_TRUE(places().empty());
+  EXPECT_EQ(last_, FrozenSearch::kUnreadable);
 }
 
 TEST_F(FrozenStacks, AreNotBelievedBehindAStaleReference) {
@@ -115,6 +119,16 @@ TEST_F(FrozenStacks, AreNotBelievedBehindAStaleReference) {
   EXPECT_EQ(places().size(), 4U);
   bad_mask = ~std::uint64_t{0};
   EXPECT_TRUE(places().empty());
+  EXPECT_EQ(last_, FrozenSearch::kUnreadable);
+}
+
+// The last chunk says that there are no more; one that refers to what cannot be believed does not.
+TEST_F(FrozenStacks, AreNotAllWhereTheNextReferenceIsStale) {
+  const std::uint64_t bad_mask = std::uint64_t{1} << 62;
+  layout_.references.bad_mask = address(&bad_mask);
+  inner_[1] |= bad_mask;
+  EXPECT_EQ(places().size(), 2U);
+  EXPECT_EQ(last_, FrozenSearch::kUnreadable);
 }
 
 TEST_F(FrozenStacks, AreFollowedToWhereShenandoahHasMovedThem) {
