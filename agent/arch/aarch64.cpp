@@ -118,6 +118,12 @@ std::uint64_t address_of(const char* label) {
   return reinterpret_cast<std::uint64_t>(label);
 }
 
+// b, bl: 26 bits of distance in instructions
+std::uint64_t branch_target(std::uint64_t pc, std::uint32_t instruction) {
+  const auto distance = static_cast<std::int64_t>(std::uint64_t{instruction} << 38) >> 36;
+  return pc + static_cast<std::uint64_t>(distance);
+}
+
 // ldp x29, x30, [sp, #n] | [sp], #n
 bool restores_frame_record(std::uint32_t instruction) {
   return (instruction & 0xffc07fff) == 0xa9407bfd || (instruction & 0xffc07fff) == 0xa8c07bfd;
@@ -210,12 +216,33 @@ bool follows_call(std::uint64_t return_address, std::uint64_t* target) {
   if (!load(return_address - 4, &instruction)) {
     return false;
   }
-  if (instruction >> 26 == 0x25) { // bl: 26 bits of distance in instructions
-    const auto distance = static_cast<std::int64_t>(std::uint64_t{instruction} << 38) >> 36;
-    *target = return_address - 4 + static_cast<std::uint64_t>(distance);
+  if (instruction >> 26 == 0x25) { // bl
+    *target = branch_target(return_address - 4, instruction);
     return true;
   }
   return (instruction & 0xfffffc1f) == 0xd63f0000; // blr
+}
+
+std::uint64_t jump_target(std::uint64_t pc) {
+  std::uint32_t code[2] = {};
+  if (!copy(code, pc, sizeof code)) {
+    return 0;
+  }
+  if (code[0] >> 26 == 0x05) { // b
+    return branch_target(pc, code[0]);
+  }
+  std::uint64_t target = 0;
+  const bool linkage = (code[0] & 0x9f00001f) == 0x90000010 && // adrp x16, page
+                       (code[1] & 0xffc003ff) == 0xf9400211;   // ldr x17, [x16, #offset]
+  if (linkage) {
+    const std::uint64_t low = code[0] >> 29 & 3;
+    const std::uint64_t high = code[0] >> 5 & 0x7ffff;
+    const auto pages = static_cast<std::int64_t>((high << 2 | low) << 43) >> 31;
+    load((pc & ~std::uint64_t{0xfff}) + static_cast<std::uint64_t>(pages) +
+             (code[1] >> 10 & 0xfff) * std::uint64_t{8},
+         &target);
+  }
+  return target;
 }
 
 std::uint64_t strip_return_address(std::uint64_t address) {

@@ -37,6 +37,14 @@ inline constexpr std::int32_t kCallWrapperWords = -8;
 inline constexpr std::int32_t kCallWrapperWords = -6;
 #endif
 
+#ifdef __aarch64__
+inline constexpr bool kCallPushesReturnAddress = false;
+inline constexpr std::uint64_t kMinInstructionBytes = 4;
+#else
+inline constexpr bool kCallPushesReturnAddress = true;
+inline constexpr std::uint64_t kMinInstructionBytes = 1;
+#endif
+
 // DWARF's numbers of these registers (x86-64 psABI, figure 3.36; AADWARF64, 4.1).
 #ifdef __aarch64__
 inline constexpr std::uint64_t kDwarfFramePointer = 29;
@@ -70,6 +78,10 @@ bool follows_system_call(std::uint64_t pc);
 // True if the instruction before `return_address` is a call; `target` is 0 where a register says
 // where to.
 bool follows_call(std::uint64_t return_address, std::uint64_t* target);
+
+// Where the jump at `pc` leads, as in a procedure linkage table or of a call in another's place; 0
+// if there is none.
+std::uint64_t jump_target(std::uint64_t pc);
 
 // A return address without the bits that pointer authentication adds.
 std::uint64_t strip_return_address(std::uint64_t address);

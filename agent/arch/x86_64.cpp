@@ -111,6 +111,13 @@ bool matches(const std::uint8_t* code, std::uint8_t a, std::uint8_t b, std::uint
   return code[0] == a && code[1] == b && code[2] == c;
 }
 
+// The address that is a distance of 32 bits from `pc`.
+std::uint64_t relative_to(std::uint64_t pc, const std::uint8_t* distance) {
+  std::int32_t bytes = 0;
+  __builtin_memcpy(&bytes, distance, sizeof bytes);
+  return pc + static_cast<std::uint64_t>(std::int64_t{bytes});
+}
+
 // Where the return address is, seen from an interrupted instruction.
 enum class FrameState { kWhole, kReturnOnTop, kFramePointerOnTop, kFramePointerNotSaved };
 
@@ -212,9 +219,7 @@ bool follows_call(std::uint64_t return_address, std::uint64_t* target) {
     return false;
   }
   if (code[8] == 0xe8) { // call rel32
-    std::int32_t distance = 0;
-    __builtin_memcpy(&distance, code + 9, sizeof distance);
-    *target = return_address + static_cast<std::uint64_t>(std::int64_t{distance});
+    *target = relative_to(return_address, code + 9);
     return true;
   }
   if (matches(code + 10, 0x41, 0xff, 0xd2)) { // call *%r10, as a rule behind mov imm64, %r10
@@ -223,10 +228,32 @@ bool follows_call(std::uint64_t return_address, std::uint64_t* target) {
     }
     return true;
   }
+  if (code[7] == 0xff && code[8] == 0x15) { // call *rel32(%rip)
+    load(relative_to(return_address, code + 9), target);
+    return true;
+  }
   const bool by_register = code[11] == 0xff && (code[12] & 0xf8) == 0xd0;
   const bool by_memory8 = code[10] == 0xff && (code[11] & 0xf8) == 0x50;
   const bool by_memory32 = code[7] == 0xff && (code[8] & 0xf8) == 0x90;
   return by_register || by_memory8 || by_memory32;
+}
+
+std::uint64_t jump_target(std::uint64_t pc) {
+  std::uint8_t code[11] = {};
+  if (!copy(code, pc, sizeof code)) {
+    return 0;
+  }
+  std::uint64_t skipped = matches(code, 0xf3, 0x0f, 0x1e) && code[3] == 0xfa ? 4 : 0; // endbr64
+  skipped += code[skipped] == 0xf2 ? 1 : 0;                                           // bnd
+  const std::uint8_t* jump = code + skipped;
+  if (jump[0] == 0xe9) { // jmp rel32
+    return relative_to(pc + skipped + 5, jump + 1);
+  }
+  std::uint64_t target = 0;
+  if (jump[0] == 0xff && jump[1] == 0x25) { // jmp *rel32(%rip)
+    load(relative_to(pc + skipped + 6, jump + 2), &target);
+  }
+  return target;
 }
 
 std::uint64_t strip_return_address(std::uint64_t address) {

@@ -3,6 +3,7 @@
 #include "agent/sampling/native_unwinder.h"
 
 #include "agent/sampling/call_frame_info.h"
+#include "agent/sampling/call_site.h"
 
 namespace jprof::agent::sampling {
 namespace {
@@ -27,12 +28,18 @@ NativeStep leave_native(const ModuleMap& modules, bool interrupted, arch::Regist
     case UnwindResult::kUnwound:
       return NativeStep::kKnown;
     case UnwindResult::kOutermost:
-      return NativeStep::kNone;
+      return NativeStep::kOutermost;
     case UnwindResult::kNoInformation:
       break;
     }
   }
+  if (leave_by_call_site(modules, registers)) {
+    return NativeStep::kKnown;
+  }
   const std::uint64_t fp = registers.fp;
+  if (fp == 0 && !interrupted) { // what starts a thread leaves it so (System V ABI, 3.4.1)
+    return NativeStep::kOutermost;
+  }
   if (fp < registers.sp || fp - registers.sp > kMaxFrameBytes || (fp & 7) != 0) {
     return NativeStep::kNone;
   }

@@ -11,8 +11,9 @@
 namespace jprof::agent::sampling {
 
 enum class NativeStep {
-  kNone,    // no caller can be found
-  kGuessed, // by the frame pointer, which the function may have used for something else
+  kNone,      // no caller can be found
+  kOutermost, // there is none: this is the thread's first frame
+  kGuessed,   // by the frame pointer, which the function may have used for something else
   kKnown,
 };
 

@@ -22,7 +22,9 @@ constexpr std::int64_t kMethodWords = -3;
 constexpr std::int64_t kBytecodePointerWords[] = {-8, -7, -9};
 constexpr std::uint64_t kMaxInterpretedFrameBytes = 1U << 20;
 constexpr std::uint64_t kMaxScannedWords = 256;
-constexpr std::uint64_t kMaxBorrowedWords = 8;
+// JDK 8 saves all registers around x87 mathematics and what it calls for that: 16 of 8 bytes, 16 of
+// 32, arguments (macroAssembler_x86.cpp, fp_runtime_fallback).
+constexpr std::uint64_t kMaxBorrowedWords = 128;
 constexpr std::uint32_t kMaxInlining = 512;
 
 std::uint64_t words_from(std::uint64_t base, std::int64_t words) {
@@ -71,7 +73,8 @@ bool StackWalker::step_native() {
   result_.unknown_module |= modules_.find(at_.pc) == nullptr;
   arch::Registers caller = at_;
   const NativeStep step = leave_native(modules_, interrupted_, caller);
-  const bool found = step != NativeStep::kNone && caller.sp > at_.sp && caller.sp < stack_end_ &&
+  const bool found = (step == NativeStep::kGuessed || step == NativeStep::kKnown) &&
+                     has_grown(caller) && caller.sp < stack_end_ &&
                      (vm_.contains_code(caller.pc) || modules_.find(caller.pc) != nullptr);
   if (anchor_.sp > at_.sp && (!found || caller.sp > anchor_.sp)) {
     return resume_at_anchor(); // the unwinder lost the Java frames below: take the JVM's word
@@ -84,7 +87,7 @@ bool StackWalker::step_native() {
   if (in_java_ && interrupted_) {
     return find_java_caller() || (found && accept(caller)) || fail(ErrorFrame::kNotWalkable);
   }
-  return false; // the first frame of the thread, as far as can be seen
+  return step == NativeStep::kOutermost ? false : fail(ErrorFrame::kBrokenStack);
 }
 
 bool StackWalker::step_generated() {
@@ -92,15 +95,12 @@ bool StackWalker::step_generated() {
   if (!find_blob(vm_, at_.pc, &blob)) {
     return fail(ErrorFrame::kUnknownBlob);
   }
-  switch (blob.kind) {
-  case BlobKind::kInterpreter:
-    return step_interpreted(blob);
-  case BlobKind::kCompiled:
-    return step_compiled(blob);
-  case BlobKind::kStub:
-    return step_stub(blob);
-  }
-  return false;
+  const bool stepped = blob.kind == BlobKind::kInterpreter ? step_interpreted(blob)
+                       : blob.kind == BlobKind::kCompiled  ? step_compiled(blob)
+                                                           : step_stub(blob);
+  const bool leaf = blob.kind == BlobKind::kStub && blob.frame_bytes < 16;
+  innermost_ = innermost_ && leaf;
+  return stepped;
 }
 
 // True if `registers` stand in an interpreter frame: its method is where it should be.
@@ -222,10 +222,15 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
   if (!left) {
     return fail(ErrorFrame::kFault);
   }
-  if (!interrupted_ || is_caller(caller)) {
+  const bool generated = vm_.contains_code(caller.pc);
+  if (!innermost_ || !(interrupted_ || in_java_)) { // a call that the compiler made a frame for
+    return generated || modules_.find(caller.pc) != nullptr ? accept(caller)
+                                                            : fail(ErrorFrame::kBrokenStack);
+  }
+  if (is_caller(caller)) {
     return accept(caller);
   }
-  // Some instruction sequences lower the stack pointer for a moment (x87 mathematics in JDK 8).
+  // Some instruction sequences lower the stack pointer for a moment, or for a call of a leaf.
   for (std::uint64_t words = 1; words <= kMaxBorrowedWords; ++words) {
     arch::Registers lowered = at_;
     lowered.sp += words * 8;
@@ -233,16 +238,16 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
       return accept(lowered);
     }
   }
-  if (vm_.contains_code(caller.pc)) {
-    return accept(caller);
-  }
-  return find_java_caller() || fail(ErrorFrame::kBrokenStack);
+  return generated ? accept(caller) : find_java_caller() || fail(ErrorFrame::kBrokenStack);
+}
+
+bool StackWalker::has_grown(const arch::Registers& caller) const {
+  return caller.sp > at_.sp || (interrupted_ && caller.sp == at_.sp);
 }
 
 // Goes on in `caller`, if its stack pointer has grown and stays within the stack.
 bool StackWalker::accept(const arch::Registers& caller) {
-  const bool grown = caller.sp > at_.sp || (interrupted_ && caller.sp == at_.sp);
-  if (!grown || caller.sp > stack_end_ || (caller.sp & 7) != 0 || caller.pc == 0) {
+  if (!has_grown(caller) || caller.sp > stack_end_ || (caller.sp & 7) != 0 || caller.pc == 0) {
     return fail(ErrorFrame::kBrokenStack);
   }
   const std::uint64_t bcp = at_.bcp;
@@ -340,7 +345,14 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
 bool StackWalker::is_caller(const arch::Registers& caller) const {
   CodeBlob blob;
   MethodView method;
-  return is_call_return(caller.pc) && find_blob(vm_, caller.pc, &blob) &&
+  if (!vm_.contains_code(caller.pc) || !find_blob(vm_, caller.pc, &blob)) {
+    return false;
+  }
+  std::uint64_t pc = caller.pc;
+  if (blob.kind == BlobKind::kCompiled) {
+    original_pc(vm_, blob, caller.sp, &pc);
+  }
+  return is_call_return(pc) &&
          (blob.kind != BlobKind::kInterpreter || read_interpreter_frame(caller, &method));
 }
 

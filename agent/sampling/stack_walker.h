@@ -67,6 +67,7 @@ class StackWalker {
   bool leave_method_entry(bool arguments_moved);
   bool leave_frame_of(const CodeBlob& blob);
 
+  bool has_grown(const arch::Registers& caller) const;
   bool accept(const arch::Registers& caller);
   bool accept_from_leaf(const arch::Registers& caller);
   bool find_java_caller();
@@ -95,6 +96,7 @@ class StackWalker {
 
   arch::Registers at_;
   bool interrupted_ = true;
+  bool innermost_ = true; // has met only leaves, which may be called from anywhere in a frame
   std::uint64_t java_thread_ = 0;
   bool in_frozen_ = false; // has been through the frozen frames
   bool in_java_ = false;   // the thread ran Java code when it was interrupted

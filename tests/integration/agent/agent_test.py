@@ -17,85 +17,10 @@ import sys
 import tempfile
 import time
 
-from driver import PATIENCE_S, Jvm, Session, wait_for
+import stack_checks  # noqa: F401 (its checks run, too)
+from checks import CHECKS, SIGNAL_BLOCKED, Context, balanced, check, poisson_bound, wait_until_gone
+from driver import PATIENCE_S, Session, wait_for
 from region import OUTCOMES
-
-CHECKS = []
-SIGNAL_BLOCKED = 4  # ThreadFlag of lib/wire/region.h
-
-
-def check(function):
-    CHECKS.append(function)
-    return function
-
-
-class Context:
-    def __init__(self, arguments):
-        self.java = [arguments.java]
-        self.classes = arguments.classes
-        self.library = arguments.library
-        self.seconds = arguments.seconds
-        self.jvms = []
-
-    def jvm(self, *arguments, options=()):
-        self.jvms.append(Jvm(self.java, self.classes, arguments, options))
-        return self.jvms[-1]
-
-    def feature(self):
-        """8, 11, 17, ..."""
-        text = subprocess.run([*self.java, "-version"], capture_output=True, text=True, check=True).stderr.split('"')[1]
-        return int(text.split(".")[1] if text.startswith("1.") else text.split(".")[0])
-
-    def end(self):
-        while self.jvms:
-            self.jvms.pop().kill()
-
-
-def balanced(region):
-    """Every signal has exactly one end, and every sample that was counted is there."""
-    counters = region.counters
-    assert counters["entered"] == sum(counters[name] for name in OUTCOMES), counters
-    assert counters["entered"] > 0, counters
-    assert region.ring_head == counters["stack"] + counters["error"], (region.ring_head, counters)
-
-
-def no_residue(pid):
-    """No handler of ours, no timer, no agent thread is left."""
-    with open(f"/proc/{pid}/timers") as timers:
-        assert timers.read() == ""
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{tid}/comm") as name:
-                assert name.read().strip() != "jprof", "the agent's thread is still there"
-        except (FileNotFoundError, ProcessLookupError):
-            pass  # it ended while we looked
-    if "/qemu-" in os.readlink(f"/proc/{pid}/exe"):
-        return  # the emulator keeps a handler of its own for each signal that was ever handled
-    with open(f"/proc/{pid}/status") as status:
-        caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
-    assert not caught >> (signal.SIGPROF - 1) & 1, "SIGPROF is still handled"
-
-
-def wait_until_gone(pid):
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            return no_residue(pid)
-        except AssertionError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
-
-
-def poisson_bound(mean, doubt=1e-5):
-    """The number that chance exceeds once in 100 000 runs."""
-    number, term = 0, math.exp(-mean)
-    below = term
-    while 1 - below > doubt:
-        number += 1
-        term *= mean / number
-        below += term
-    return number
 
 
 @check
@@ -298,30 +223,6 @@ def killed_jvm_leaves_the_region(context):
 
 
 @check
-def names_survive_class_churn(context):
-    """K7 in seconds: classes come and go under the sampler; no crash and no wrong name."""
-    jvm = context.jvm("Churn")
-    session = Session(jvm, context.library, interval_ms=1)
-    session.run(context.seconds)
-    session.run_until(300)
-    region = session.stop()
-    balanced(region)
-    # Generated classes are named Made<n>; their method work<n> calls nothing of another number.
-    wrong, seen = [], set()
-    for _, stack in session.recording.samples:
-        for _, text in stack:
-            if text.startswith("Made"):
-                holder, method = text.split(".")
-                seen.add(holder)
-                if holder[4:] != method[4:]:
-                    wrong.append(text)
-    print(f"  {len(seen)} generated classes seen in {len(session.recording.samples)} samples")
-    assert not wrong and len(seen) >= 10, (wrong[:5], len(seen))
-    session.close()
-    assert jvm.process.poll() is None
-
-
-@check
 def costs_are_counted_and_limited(context):
     """Delivery costs more than a system call; a limit that cannot be kept takes the steps in order, and time stays right."""
     jvm = context.jvm("Known", "shares")
@@ -346,21 +247,6 @@ def costs_are_counted_and_limited(context):
     assert abs(weight - cpu) <= 0.03 * cpu + sum(min(each, 26e6) for each in used), (weight, cpu)
     session.close()
     assert jvm.process.poll() is None
-
-
-@check
-def mixed_work_has_whole_stacks(context):
-    """At most one stack in a thousand fails, give or take chance: bench/accuracy/run measures it with enough samples."""
-    jvm = context.jvm("Mixed")
-    session = Session(jvm, context.library, interval_ms=1)
-    session.run_until(500)
-    region = session.stop()
-    balanced(region)
-    samples, failed = len(session.recording.samples), region.counters["error"]
-    errors = [stack for _, stack in session.recording.samples if any(kind == "error" for kind, _ in stack)]
-    print(f"  {failed} of {samples} samples failed")
-    assert failed <= poisson_bound(samples / 1000) and samples >= 100, errors
-    session.close()
 
 
 def blocks_signal(pid):
@@ -401,40 +287,6 @@ def blocked_signals_are_counted(context):
     session.close()
     wait_until_gone(jvm.pid)
     assert jvm.process.poll() is None
-
-
-@check
-def deep_stacks_are_marked(context):
-    jvm = context.jvm("Known", "deep")
-    session = Session(jvm, context.library, depth=256)
-    session.run_until(20)
-    region = session.stop()
-    balanced(region)
-    assert region.counters["truncated"] > 0 and max(len(s) for _, s in session.recording.samples) == 256
-    session.close()
-    session = Session(jvm, context.library)
-    session.run_until(20)
-    balanced(session.stop())
-    deepest = max((stack for _, stack in session.recording.samples), key=len)
-    assert len([1 for _, text in deepest if text == "Known.recurse"]) == 1001, len(deepest)
-    session.close()
-
-
-@check
-def flips_generations_when_small(context):
-    """A region of 512 KiB holds what a big one does, by flipping; a reader that is late costs single stacks, counted."""
-    jvm = context.jvm("Known", "spread")
-    session = Session(jvm, context.library, interval_ms=1, region_bytes=512 * 1024)
-    session.run_until(300)
-    session.run_while(lambda: session.region().counters["flips"] < 2)
-    region = session.stop()
-    balanced(region)
-    depths = {sum(text == "Known.recurse" for _, text in stack) for _, stack in session.recording.samples}
-    print(f"  {region.counters['flips']} flips, {len(depths)} depths, {region.counters['truncated']} stacks cut")
-    assert region.ring_head == len(session.recording.samples)
-    assert region.counters["flips"] >= 2 and len(depths) > 50, region.counters
-    assert region.counters["stack_full"] * 10 <= region.counters["entered"], region.counters
-    session.close()
 
 
 @check

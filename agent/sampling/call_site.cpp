@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/sampling/call_site.h"
+
+#include "agent/arch/safe_load.h"
+
+namespace jprof::agent::sampling {
+namespace {
+
+using arch::load;
+
+constexpr std::uint64_t kMaxFrameBytes = 1U << 20;
+constexpr std::uint64_t kMaxScannedWords = 128;
+constexpr std::uint64_t kMaxFunctionBytes = 16384;
+constexpr std::uint64_t kMaxWrapperBytes = 384; // os::free has 240 of them before its jump to free
+constexpr std::uint64_t kElsewhere = ~std::uint64_t{0};
+constexpr std::uint64_t kSavedRegisters = 6; // rbx, rbp, r12 to r15
+constexpr int kMaxJumps = 4;
+
+// How far `pc` is into the function at `target`, or where a jump there leads; kElsewhere if it is
+// not in it.
+std::uint64_t distance_into(std::uint64_t target, std::uint64_t pc) {
+  for (int jumps = 0; jumps < kMaxJumps; ++jumps) {
+    const std::uint64_t next = target != 0 ? arch::jump_target(target) : 0;
+    target = next != 0 ? next : target;
+  }
+  return target != 0 && target <= pc && pc - target < kMaxFunctionBytes ? pc - target : kElsewhere;
+}
+
+// As distance_into(), of what the function at `target` calls in its own place, at its end.
+std::uint64_t distance_behind(std::uint64_t target, std::uint64_t pc) {
+  std::uint64_t nearest = kElsewhere;
+  if (target == 0 || arch::jump_target(target) != 0) {
+    return nearest;
+  }
+  for (std::uint64_t i = 0; i < kMaxWrapperBytes; i += arch::kMinInstructionBytes) {
+    const std::uint64_t jump = arch::jump_target(target + i);
+    const std::uint64_t distance = jump != 0 ? distance_into(jump, pc) : kElsewhere;
+    nearest = distance < nearest ? distance : nearest;
+  }
+  return nearest;
+}
+
+// True if the frame record at `fp` may be the one that was current when the frames above `sp` were,
+// the innermost of them at `pc`: what it returns to has called what holds the pc, as far as it
+// says so.
+bool is_frame_record(const ModuleMap& modules, std::uint64_t fp, std::uint64_t pc,
+                     std::uint64_t sp) {
+  std::uint64_t caller = 0;
+  std::uint64_t target = 0;
+  if (fp < sp || fp - sp > kMaxFrameBytes || (fp & 7) != 0 || !load(fp + 8, &caller)) {
+    return false;
+  }
+  return modules.find(caller) != nullptr && arch::follows_call(caller, &target) &&
+         (target == 0 || distance_into(target, pc) != kElsewhere);
+}
+
+// The word of the stack that is the return address of who has called what holds the pc: of all that
+// the calls before them lead to, the function that begins next to it. 0: none.
+template <typename Distance>
+std::uint64_t find_call(const ModuleMap& modules, const arch::Registers& at, Distance distance) {
+  std::uint64_t nearest = kElsewhere;
+  std::uint64_t found = 0;
+  for (std::uint64_t i = 0; i < kMaxScannedWords; ++i) {
+    const std::uint64_t slot = at.sp + i * 8;
+    std::uint64_t pc = 0;
+    std::uint64_t target = 0;
+    if (!load(slot, &pc)) {
+      break;
+    }
+    if (modules.find(pc) == nullptr || !arch::follows_call(pc, &target)) {
+      continue;
+    }
+    if (const std::uint64_t bytes = distance(target, at.pc); bytes < nearest) {
+      nearest = bytes;
+      found = slot;
+    }
+  }
+  return found;
+}
+
+} // namespace
+
+bool leave_by_call_site(const ModuleMap& modules, arch::Registers& registers) {
+  std::uint64_t target = 0;
+  if (registers.lr != 0 && arch::follows_call(registers.lr, &target) &&
+      distance_into(target, registers.pc) != kElsewhere) {
+    registers.pc = registers.lr;
+    return true;
+  }
+  if (!arch::kCallPushesReturnAddress) {
+    return false;
+  }
+  std::uint64_t slot = find_call(modules, registers, distance_into);
+  if (slot == 0) {
+    slot = find_call(modules, registers, distance_behind);
+  }
+  std::uint64_t pc = 0;
+  if (slot == 0 || !load(slot, &pc)) {
+    return false;
+  }
+  // The callee has saved the caller's frame pointer, if it uses the register at all.
+  const std::uint64_t sp = slot + 8;
+  for (std::uint64_t saved = 1; saved <= kSavedRegisters; ++saved) {
+    const std::uint64_t place = slot - saved * 8;
+    std::uint64_t fp = 0;
+    if (place >= registers.sp && load(place, &fp) && is_frame_record(modules, fp, pc, sp)) {
+      registers.fp = fp;
+      break;
+    }
+  }
+  registers.pc = pc;
+  registers.sp = sp;
+  return true;
+}
+
+} // namespace jprof::agent::sampling

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of what the stacks say, whatever the JVM does."""
+
+from checks import balanced, check, poisson_bound
+from driver import Session
+
+
+@check
+def names_survive_class_churn(context):
+    """K7 in seconds: classes come and go under the sampler; no crash and no wrong name."""
+    jvm = context.jvm("Churn")
+    session = Session(jvm, context.library, interval_ms=1)
+    session.run(context.seconds)
+    session.run_until(300)
+    region = session.stop()
+    balanced(region)
+    # Generated classes are named Made<n>; their method work<n> calls nothing of another number.
+    wrong, seen = [], set()
+    for _, stack in session.recording.samples:
+        for _, text in stack:
+            if text.startswith("Made"):
+                holder, method = text.split(".")
+                seen.add(holder)
+                if holder[4:] != method[4:]:
+                    wrong.append(text)
+    print(f"  {len(seen)} generated classes seen in {len(session.recording.samples)} samples")
+    assert not wrong and len(seen) >= 10, (wrong[:5], len(seen))
+    session.close()
+    assert jvm.process.poll() is None
+
+
+@check
+def mixed_work_has_whole_stacks(context):
+    """At most one stack in a thousand fails, give or take chance: bench/accuracy/run measures it with enough samples."""
+    jvm = context.jvm("Mixed")
+    session = Session(jvm, context.library, interval_ms=1)
+    session.run_until(500)
+    region = session.stop()
+    balanced(region)
+    samples, failed = len(session.recording.samples), region.counters["error"]
+    errors = [stack for _, stack in session.recording.samples if any(kind == "error" for kind, _ in stack)]
+    print(f"  {failed} of {samples} samples failed")
+    assert failed <= poisson_bound(samples / 1000) and samples >= 100, errors
+    session.close()
+
+
+@check
+def mathematics_has_whole_stacks(context):
+    """Interpreted and compiled by either compiler: from each leaf that it calls the way leads to main."""
+    for option in "-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation":
+        jvm = context.jvm("Mathematics", options=[option])
+        session = Session(jvm, context.library, interval_ms=1)
+        session.run_until(400)
+        balanced(session.stop())
+        threads = [sample["thread"] for sample, _ in session.recording.samples]
+        main = max(set(threads), key=threads.count)
+        stacks = [[text for _, text in stack] for sample, stack in session.recording.samples if sample["thread"] == main]
+        lost = [stack for stack in stacks if "Mathematics.main" not in stack]
+        print(f"  {option}: {len(lost)} of {len(stacks)} stacks without main")
+        assert len(lost) <= poisson_bound(len(stacks) / 1000) and len(stacks) > 300, lost[:5]
+        session.close()
+        jvm.kill()
+
+
+@check
+def deep_stacks_are_marked(context):
+    jvm = context.jvm("Known", "deep")
+    session = Session(jvm, context.library, depth=256)
+    session.run_until(20)
+    region = session.stop()
+    balanced(region)
+    assert region.counters["truncated"] > 0 and max(len(s) for _, s in session.recording.samples) == 256
+    session.close()
+    session = Session(jvm, context.library)
+    session.run_until(20)
+    balanced(session.stop())
+    deepest = max((stack for _, stack in session.recording.samples), key=len)
+    assert len([1 for _, text in deepest if text == "Known.recurse"]) == 1001, len(deepest)
+    session.close()
+
+
+@check
+def flips_generations_when_small(context):
+    """A region of 512 KiB holds what a big one does, by flipping; a reader that is late costs single stacks, counted."""
+    jvm = context.jvm("Known", "spread")
+    session = Session(jvm, context.library, interval_ms=1, region_bytes=512 * 1024)
+    session.run_until(300)
+    session.run_while(lambda: session.region().counters["flips"] < 2)
+    region = session.stop()
+    balanced(region)
+    depths = {sum(text == "Known.recurse" for _, text in stack) for _, stack in session.recording.samples}
+    print(f"  {region.counters['flips']} flips, {len(depths)} depths, {region.counters['truncated']} stacks cut")
+    assert region.ring_head == len(session.recording.samples)
+    assert region.counters["flips"] >= 2 and len(depths) > 50, region.counters
+    assert region.counters["stack_full"] * 10 <= region.counters["entered"], region.counters
+    session.close()
