@@ -231,18 +231,27 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
     return accept(caller);
   }
   // Some instruction sequences lower the stack pointer for a moment, or for a call of a leaf.
-  for (std::uint64_t words = 1; words <= kMaxBorrowedWords; ++words) {
-    arch::Registers lowered = at_;
-    lowered.sp += words * 8;
-    if (arch::leave_fixed_frame(code, false, lowered) && is_caller(lowered)) {
-      return accept(lowered);
-    }
+  if (accept_behind(blob.frame_bytes + 8)) {
+    return true;
   }
   return generated ? accept(caller) : find_java_caller() || fail(ErrorFrame::kBrokenStack);
 }
 
 bool StackWalker::has_grown(const arch::Registers& caller) const {
   return caller.sp > at_.sp || (interrupted_ && caller.sp == at_.sp);
+}
+
+// Goes on in the first caller that a frame of at least `bytes` may have, seen from its stack
+// pointer.
+bool StackWalker::accept_behind(std::uint64_t bytes) {
+  for (std::uint64_t words = 0; words < kMaxBorrowedWords; ++words) {
+    const arch::FixedFrameCode frame{0, 0, bytes + words * 8};
+    arch::Registers caller = at_;
+    if (arch::leave_fixed_frame(frame, false, caller) && is_caller(caller)) {
+      return accept(caller);
+    }
+  }
+  return false;
 }
 
 // Goes on in `caller`, if its stack pointer has grown and stays within the stack.

@@ -69,6 +69,7 @@ class StackWalker {
 
   bool has_grown(const arch::Registers& caller) const;
   bool accept(const arch::Registers& caller);
+  bool accept_behind(std::uint64_t bytes);
   bool accept_from_leaf(const arch::Registers& caller);
   bool find_java_caller();
   bool resume_at_anchor();

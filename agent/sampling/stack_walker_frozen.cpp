@@ -43,8 +43,6 @@ bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
   const bool whole = frozen_ != nullptr && push_all_frozen();
   at_ = barrier;
   stack_end_ = stack_end;
-  arch::Registers caller = at_;
-  const bool left = arch::leave_by_frame_pointer(caller);
   if (whole) {
     push_entry();
   } else {
@@ -53,7 +51,13 @@ bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
     note(ErrorFrame::kFrozenFrames);
     push_stub(blob);
   }
-  return (left && accept(caller)) || fail(ErrorFrame::kBrokenStack);
+  // What has been thawed last may have left any frame pointer. The stub itself finds the entry's
+  // frame by the thread; we find its end.
+  arch::Registers caller = at_;
+  if (arch::leave_by_frame_pointer(caller) && is_caller(caller)) {
+    return accept(caller);
+  }
+  return accept_behind(kFrameHeadBytes) || fail(ErrorFrame::kBrokenStack);
 }
 
 bool StackWalker::push_all_frozen() {

@@ -6,12 +6,13 @@
 # calls and polls only, and what lies between counts to the next of these. The frames are counted, so there must be one copy.
 JVM_OPTIONS = ("-XX:MaxRecursiveInlineLevel=0",)
 ONCE = ("Frozen.waits", "java.lang.VirtualThread.run", "jdk.internal.vm.Continuation.enterSpecial")
+CARRIER = "java.util.concurrent.ForkJoinWorkerThread.run"
 
 
 def is_whole(frames):
     """All frames down to the carrier's, and those of one virtual thread alone."""
     depths = [(depth, count) for depth in (10, 60, 300) if (count := frames.count("Frozen.down%d" % depth))]
-    return len(depths) == 1 and depths[0][1] == depths[0][0] + 1 and all(frames.count(name) == 1 for name in ONCE)
+    return len(depths) == 1 and depths[0][1] == depths[0][0] + 1 and all(frames.count(name) == 1 for name in (*ONCE, CARRIER))
 
 
 def judge(collapsed):
@@ -22,7 +23,7 @@ def judge(collapsed):
         frames = stack.split(";")
         if "Frozen.work" not in frames or "[cut]" in frames:
             continue
-        if "[frozen_frames]" in frames:
+        if "[frozen_frames]" in frames and CARRIER in frames:
             missing += int(weight)
         elif is_whole(frames):
             whole += int(weight)

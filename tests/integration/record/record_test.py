@@ -231,7 +231,11 @@ def virtual_threads_are_told_from_their_carriers(context):
     jvm = context.jvm("Virtual")
     code, result = context.record_for(jvm.pid, 2, "-o", "v.jprof")
     context.convert("v.jprof", "v.html")
+    context.convert("v.jprof", "v.collapsed")
+    stacks = [line for line in context.read("v.collapsed").splitlines() if b"Virtual.work" in line]
+    lost = [line for line in stacks if frozen_stacks.CARRIER.encode() not in line]
 
+    assert stacks and not lost, lost[:3]  # through what the carrier has called, however its frames were thawed
     assert code == 0, result
     assert result["hottest"][0]["name"].startswith("Virtual."), result
     assert b"(virtual threads)" in page_data(context.read("v.html")), result
