@@ -140,7 +140,7 @@ std::uint64_t region_bytes_for(const RegionNeed& need) {
     return kDefaultRegionBytes;
   }
   return std::clamp(std::max(static_cast<std::uint64_t>(for_rate), for_threads),
-                    kDefaultRegionBytes / 2, kDefaultRegionBytes);
+                    kDefaultRegionBytes / 4, kDefaultRegionBytes);
 }
 
 } // namespace jprof::record

@@ -32,9 +32,9 @@ struct RegionNeed {
   long processors = 1;
   std::uint64_t threads = 0; // that the JVM has now
 };
-// What a region must have, from half of kDefaultRegionBytes up to all of it: making it is most of
-// the work of a start, and few processors sampled each 10 ms fill little. It is for half a second
-// of deep stacks that all differ, and for twice the threads that there are.
+// What a region must have, from a quarter of kDefaultRegionBytes up to all of it: making it is most
+// of the work of a start, and few processors sampled each 10 ms fill little. It is for half a
+// second of deep stacks that all differ, and for twice the threads that there are.
 std::uint64_t region_bytes_for(const RegionNeed& need);
 
 } // namespace jprof::record

@@ -76,11 +76,11 @@ TEST(MemoryBudget, ShrinksWithWhatIsFree) {
 
 TEST(RegionBytes, FollowRateAndThreads) {
   using std::chrono::milliseconds;
-  const std::uint64_t half = kDefaultRegionBytes / 2;
-  EXPECT_EQ(region_bytes_for({milliseconds(10), 2, 20}), half);
+  const std::uint64_t least = kDefaultRegionBytes / 4;
+  EXPECT_EQ(region_bytes_for({milliseconds(10), 2, 20}), least);
   EXPECT_EQ(region_bytes_for({milliseconds(1), 2, 20}), kDefaultRegionBytes);
   EXPECT_EQ(region_bytes_for({milliseconds(10), 64, 20}), kDefaultRegionBytes);
-  EXPECT_GT(region_bytes_for({milliseconds(10), 2, 500}), half);
+  EXPECT_GT(region_bytes_for({milliseconds(10), 2, 500}), least);
   EXPECT_EQ(region_bytes_for({milliseconds(10), 2, UINT64_MAX}), kDefaultRegionBytes);
   EXPECT_EQ(region_bytes_for({milliseconds(0), 2, 20}), kDefaultRegionBytes);
 }
