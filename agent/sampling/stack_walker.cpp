@@ -22,9 +22,13 @@ constexpr std::int64_t kMethodWords = -3;
 constexpr std::int64_t kBytecodePointerWords[] = {-8, -7, -9};
 constexpr std::uint64_t kMaxInterpretedFrameBytes = 1U << 20;
 constexpr std::uint64_t kMaxScannedWords = 256;
-// JDK 8 saves all registers around x87 mathematics and what it calls for that: 16 of 8 bytes, 16 of
-// 32, arguments (macroAssembler_x86.cpp, fp_runtime_fallback).
-constexpr std::uint64_t kMaxBorrowedWords = 128;
+// Below a compiled frame: what an instruction sequence pushes for a moment (one word, to compare
+// strings); what is saved where a leaf is called. JDK 8 saves all registers around x87 mathematics:
+// 16 of 8 bytes, 16 of 32, arguments (macroAssembler_x86.cpp, fp_runtime_fallback). The farther one
+// looks the more often a caller's caller is taken for the caller.
+constexpr std::uint64_t kMaxPushedWords = 8;
+constexpr std::uint64_t kMaxSavedWords = 128;
+constexpr std::uint32_t kLastWithX87 = 8; // release
 constexpr std::uint32_t kMaxInlining = 512;
 
 std::uint64_t words_from(std::uint64_t base, std::int64_t words) {
@@ -152,16 +156,24 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
   if (blob.frame_bytes >= 16) {
     return leave_frame_of(blob);
   }
-  arch::Registers caller = at_;
   if (!interrupted_) {
+    arch::Registers caller = at_;
     return (arch::leave_by_frame_pointer(caller) && accept(caller)) ||
            fail(ErrorFrame::kBrokenStack);
   }
-  // A stub routine has the caller's return address on top, or its own frame pointer set up, or is
-  // in between, or keeps its registers on the stack: each guess is checked.
-  if (leave_method_entry(is_adapter(blob))) {
+  leaf_ = is_adapter(blob) ? CodeBlob{} : blob;
+  const bool left = leave_frameless_stub(is_adapter(blob));
+  leaf_ = CodeBlob{};
+  return left;
+}
+
+// A stub routine has the caller's return address on top, or its own frame pointer set up, or is in
+// between, or keeps its registers on the stack: each guess is checked.
+bool StackWalker::leave_frameless_stub(bool adapter) {
+  if (leave_method_entry(adapter)) {
     return true;
   }
+  arch::Registers caller = at_;
   if (at_.fp >= at_.sp && at_.fp < stack_end_ && arch::leave_by_frame_pointer(caller) &&
       accept_from_leaf(caller)) {
     return true;
@@ -231,7 +243,8 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
     return accept(caller);
   }
   // Some instruction sequences lower the stack pointer for a moment, or for a call of a leaf.
-  if (accept_behind(blob.frame_bytes + 8)) {
+  const bool saved = !interrupted_ || vm_.java_feature <= kLastWithX87;
+  if (accept_behind(blob.frame_bytes + 8, saved ? kMaxSavedWords : kMaxPushedWords)) {
     return true;
   }
   return generated ? accept(caller) : find_java_caller() || fail(ErrorFrame::kBrokenStack);
@@ -241,10 +254,9 @@ bool StackWalker::has_grown(const arch::Registers& caller) const {
   return caller.sp > at_.sp || (interrupted_ && caller.sp == at_.sp);
 }
 
-// Goes on in the first caller that a frame of at least `bytes` may have, seen from its stack
-// pointer.
-bool StackWalker::accept_behind(std::uint64_t bytes) {
-  for (std::uint64_t words = 0; words < kMaxBorrowedWords; ++words) {
+// Goes on in the first caller that a frame of `bytes` or some words more may have.
+bool StackWalker::accept_behind(std::uint64_t bytes, std::uint64_t most_words) {
+  for (std::uint64_t words = 0; words < most_words; ++words) {
     const arch::FixedFrameCode frame{0, 0, bytes + words * 8};
     arch::Registers caller = at_;
     if (arch::leave_fixed_frame(frame, false, caller) && is_caller(caller)) {
@@ -331,6 +343,11 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
     return false;
   }
   const bool called = arch::follows_call(pc, &target);
+  // Words that stub routines have not written yet hold return addresses of calls before.
+  if (leaf_.end != 0 &&
+      (!called || (target != 0 && (target < leaf_.address || target >= leaf_.end)))) {
+    return false;
+  }
   if (blob.kind == BlobKind::kInterpreter) { // it pushes the return addresses of invocations itself
     return called || interpreted == Interpreted::kAccept;
   }
@@ -350,7 +367,8 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
          (sampling::is_call_return(compiled, pc) || is_native_wrapper(compiled));
 }
 
-// As is_call_return, and an interpreted caller must have its frame.
+// As is_call_return, for the caller of a method: an interpreted one must have its frame, and of
+// stubs only two call methods. A register that was saved may hold any other return address.
 bool StackWalker::is_caller(const arch::Registers& caller) const {
   CodeBlob blob;
   MethodView method;
@@ -360,6 +378,9 @@ bool StackWalker::is_caller(const arch::Registers& caller) const {
   std::uint64_t pc = caller.pc;
   if (blob.kind == BlobKind::kCompiled) {
     original_pc(vm_, blob, caller.sp, &pc);
+  }
+  if (blob.kind == BlobKind::kStub && pc != vm_.call_stub_return && !is_thaw_stub(blob)) {
+    return false;
   }
   return is_call_return(pc) &&
          (blob.kind != BlobKind::kInterpreter || read_interpreter_frame(caller, &method));

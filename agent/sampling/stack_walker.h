@@ -58,6 +58,7 @@ class StackWalker {
   bool step_interpreted(const CodeBlob& blob);
   bool step_compiled(const CodeBlob& blob);
   bool step_stub(const CodeBlob& blob);
+  bool leave_frameless_stub(bool adapter);
   bool step_entry_frame();
   bool is_thaw_stub(const CodeBlob& blob) const;
   bool step_thaw_stub(const CodeBlob& blob);
@@ -69,7 +70,7 @@ class StackWalker {
 
   bool has_grown(const arch::Registers& caller) const;
   bool accept(const arch::Registers& caller);
-  bool accept_behind(std::uint64_t bytes);
+  bool accept_behind(std::uint64_t bytes, std::uint64_t most_words);
   bool accept_from_leaf(const arch::Registers& caller);
   bool find_java_caller();
   bool resume_at_anchor();
@@ -98,6 +99,7 @@ class StackWalker {
   arch::Registers at_;
   bool interrupted_ = true;
   bool innermost_ = true; // has met only leaves, which may be called from anywhere in a frame
+  CodeBlob leaf_;         // the stub routine whose caller is looked for; its end is 0: none
   std::uint64_t java_thread_ = 0;
   bool in_frozen_ = false; // has been through the frozen frames
   bool in_java_ = false;   // the thread ran Java code when it was interrupted

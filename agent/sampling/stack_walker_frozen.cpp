@@ -57,7 +57,7 @@ bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
   if (arch::leave_by_frame_pointer(caller) && is_caller(caller)) {
     return accept(caller);
   }
-  return accept_behind(kFrameHeadBytes) || fail(ErrorFrame::kBrokenStack);
+  return accept_behind(kFrameHeadBytes, kMostArgumentBytes / 8) || fail(ErrorFrame::kBrokenStack);
 }
 
 bool StackWalker::push_all_frozen() {

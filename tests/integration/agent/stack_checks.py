@@ -30,9 +30,25 @@ def names_survive_class_churn(context):
     assert jvm.process.poll() is None
 
 
+# Who calls what in tests/workloads/known/Mixed.java.
+MIXED_CALLERS = {
+    **{method: {"work"} for method in "exceptions expressions collections compression copies reflection locked shapes".split()},
+    "area": {"shapes"},
+    "fail": {"fail", "exceptions"},
+    "fibonacci": {"fibonacci", "work"},
+    "reflected": {"reflection"},
+}
+
+
+def never_was(stack):
+    """True if a method of Mixed stands on one that does not call it."""
+    methods = [text.split(".")[-1] for _, text in stack if text.startswith("Mixed")]
+    return any(a in MIXED_CALLERS and b not in MIXED_CALLERS[a] for a, b in zip(methods, methods[1:] + [""]))
+
+
 @check
 def mixed_work_has_whole_stacks(context):
-    """At most one stack in a thousand fails, give or take chance: bench/accuracy/run measures it with enough samples."""
+    """At most one stack in a thousand fails or is wrong, give or take chance: bench/accuracy/run measures it with enough samples."""
     jvm = context.jvm("Mixed")
     session = Session(jvm, context.library, interval_ms=1)
     session.run_until(500)
@@ -40,8 +56,12 @@ def mixed_work_has_whole_stacks(context):
     balanced(region)
     samples, failed = len(session.recording.samples), region.counters["error"]
     errors = [stack for _, stack in session.recording.samples if any(kind == "error" for kind, _ in stack)]
-    print(f"  {failed} of {samples} samples failed")
-    assert failed <= poisson_bound(samples / 1000) and samples >= 100, errors
+    wrong = [stack for _, stack in session.recording.samples if stack not in errors and never_was(stack)]
+    print(f"  {failed} of {samples} samples failed, {len(wrong)} stacks never were")
+    assert len(wrong) <= poisson_bound(samples / 1000), wrong
+    with open(f"/proc/{jvm.pid}/maps") as maps:
+        without_tables = "ld-musl" in maps.read()  # of what musl calls by pointers the callers cannot be known
+    assert failed <= poisson_bound(samples / (100 if without_tables else 1000)) and samples >= 100, errors
     session.close()
 
 
