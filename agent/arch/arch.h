@@ -104,6 +104,12 @@ bool leave_frameless(Registers& registers);
 // By the frame pointer: the return address and the caller's frame pointer lie at `fp`.
 bool leave_by_frame_pointer(Registers& registers);
 
+inline constexpr std::uint64_t kMaxFrameBytes = 1U << 20;
+// True if a native frame record may be at `fp` while the stack pointer is `sp`; nothing is read.
+inline bool may_be_frame_pointer(std::uint64_t fp, std::uint64_t sp) {
+  return fp >= sp && fp - sp <= kMaxFrameBytes && (fp & 7) == 0;
+}
+
 // System call with up to six arguments: a negative result is -errno. Leaves errno alone.
 long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0);

@@ -9,7 +9,6 @@ namespace {
 
 using arch::load;
 
-constexpr std::uint64_t kMaxFrameBytes = 1U << 20;
 constexpr std::uint64_t kMaxScannedWords = 128;
 constexpr std::uint64_t kMaxFunctionBytes = 16384;
 constexpr std::uint64_t kMaxWrapperBytes = 384; // os::free has 240 of them before its jump to free
@@ -20,9 +19,10 @@ constexpr int kMaxJumps = 4;
 // How far `pc` is into the function at `target`, or where a jump there leads; kElsewhere if it is
 // not in it.
 std::uint64_t distance_into(std::uint64_t target, std::uint64_t pc) {
-  for (int jumps = 0; jumps < kMaxJumps; ++jumps) {
-    const std::uint64_t next = target != 0 ? arch::jump_target(target) : 0;
-    target = next != 0 ? next : target;
+  std::uint64_t next = target;
+  for (int jumps = 0; next != 0 && jumps <= kMaxJumps; ++jumps) {
+    target = next;
+    next = arch::jump_target(target);
   }
   return target != 0 && target <= pc && pc - target < kMaxFunctionBytes ? pc - target : kElsewhere;
 }
@@ -48,7 +48,7 @@ bool is_frame_record(const ModuleMap& modules, std::uint64_t fp, std::uint64_t p
                      std::uint64_t sp) {
   std::uint64_t caller = 0;
   std::uint64_t target = 0;
-  if (fp < sp || fp - sp > kMaxFrameBytes || (fp & 7) != 0 || !load(fp + 8, &caller)) {
+  if (!arch::may_be_frame_pointer(fp, sp) || !load(fp + 8, &caller)) {
     return false;
   }
   return modules.find(caller) != nullptr && arch::follows_call(caller, &target) &&

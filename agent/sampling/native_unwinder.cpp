@@ -8,8 +8,6 @@
 namespace jprof::agent::sampling {
 namespace {
 
-constexpr std::uint64_t kMaxFrameBytes = 1U << 20;
-
 FrameRule rule_at(const ModuleMap& modules, const CodeModule& module, std::uint64_t pc) {
   FrameRule rule;
   if (!modules.rules.find(pc, &rule)) {
@@ -40,7 +38,7 @@ NativeStep leave_native(const ModuleMap& modules, bool interrupted, arch::Regist
   if (fp == 0 && !interrupted) { // what starts a thread leaves it so (System V ABI, 3.4.1)
     return NativeStep::kOutermost;
   }
-  if (fp < registers.sp || fp - registers.sp > kMaxFrameBytes || (fp & 7) != 0) {
+  if (!arch::may_be_frame_pointer(fp, registers.sp)) {
     return NativeStep::kNone;
   }
   return arch::leave_by_frame_pointer(registers) && registers.pc != 0 ? NativeStep::kGuessed

@@ -77,7 +77,7 @@ bool StackWalker::step_native() {
   result_.unknown_module |= modules_.find(at_.pc) == nullptr;
   arch::Registers caller = at_;
   const NativeStep step = leave_native(modules_, interrupted_, caller);
-  const bool found = (step == NativeStep::kGuessed || step == NativeStep::kKnown) &&
+  const bool found = step != NativeStep::kNone && step != NativeStep::kOutermost &&
                      has_grown(caller) && caller.sp < stack_end_ &&
                      (vm_.contains_code(caller.pc) || modules_.find(caller.pc) != nullptr);
   if (anchor_.sp > at_.sp && (!found || caller.sp > anchor_.sp)) {
@@ -91,7 +91,7 @@ bool StackWalker::step_native() {
   if (in_java_ && interrupted_) {
     return find_java_caller() || (found && accept(caller)) || fail(ErrorFrame::kNotWalkable);
   }
-  return step == NativeStep::kOutermost ? false : fail(ErrorFrame::kBrokenStack);
+  return step != NativeStep::kOutermost && fail(ErrorFrame::kBrokenStack);
 }
 
 bool StackWalker::step_generated() {
@@ -99,12 +99,15 @@ bool StackWalker::step_generated() {
   if (!find_blob(vm_, at_.pc, &blob)) {
     return fail(ErrorFrame::kUnknownBlob);
   }
-  const bool stepped = blob.kind == BlobKind::kInterpreter ? step_interpreted(blob)
-                       : blob.kind == BlobKind::kCompiled  ? step_compiled(blob)
-                                                           : step_stub(blob);
-  const bool leaf = blob.kind == BlobKind::kStub && blob.frame_bytes < 16;
-  innermost_ = innermost_ && leaf;
-  return stepped;
+  switch (blob.kind) {
+  case BlobKind::kInterpreter:
+    return step_interpreted(blob);
+  case BlobKind::kCompiled:
+    return step_compiled(blob);
+  case BlobKind::kStub:
+    return step_stub(blob);
+  }
+  return false;
 }
 
 // True if `registers` stand in an interpreter frame: its method is where it should be.
@@ -118,6 +121,7 @@ bool StackWalker::read_interpreter_frame(const arch::Registers& registers,
 bool StackWalker::step_interpreted(const CodeBlob& blob) {
   const std::uint64_t fp = at_.fp;
   MethodView method;
+  innermost_ = false;
   if (!read_interpreter_frame(at_, &method)) {
     push_stub(blob); // on its way into or out of a method, or an entry that makes no frame
     return leave_method_entry(true) || (interrupted_ && find_java_caller()) ||
@@ -161,8 +165,9 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
     return (arch::leave_by_frame_pointer(caller) && accept(caller)) ||
            fail(ErrorFrame::kBrokenStack);
   }
-  leaf_ = is_adapter(blob) ? CodeBlob{} : blob;
-  const bool left = leave_frameless_stub(is_adapter(blob));
+  const bool adapter = is_adapter(blob);
+  leaf_ = adapter ? CodeBlob{} : blob;
+  const bool left = leave_frameless_stub(adapter);
   leaf_ = CodeBlob{};
   return left;
 }
@@ -235,7 +240,9 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
     return fail(ErrorFrame::kFault);
   }
   const bool generated = vm_.contains_code(caller.pc);
-  if (!innermost_ || !(interrupted_ || in_java_)) { // a call that the compiler made a frame for
+  const bool innermost = innermost_;
+  innermost_ = false;
+  if (!innermost || !(interrupted_ || in_java_)) { // a call that the compiler made a frame for
     return generated || modules_.find(caller.pc) != nullptr ? accept(caller)
                                                             : fail(ErrorFrame::kBrokenStack);
   }

@@ -18,8 +18,8 @@ import tempfile
 import time
 
 import stack_checks  # noqa: F401 (its checks run, too)
-from checks import CHECKS, SIGNAL_BLOCKED, Context, balanced, check, poisson_bound, wait_until_gone
-from driver import PATIENCE_S, Session, wait_for
+from checks import CHECKS, SIGNAL_BLOCKED, Context, balanced, check, sampled, wait_until_gone
+from driver import Session, wait_for
 from region import OUTCOMES
 
 
@@ -61,10 +61,7 @@ def known_shares_and_weights(context):
 def thread_split(context):
     """K4: four threads burning 1 : 2 : 3 : 4 are told apart, and each one's weight is its CPU time."""
     jvm = context.jvm("Known", "threads")
-    session = Session(jvm, context.library, interval_ms=5)
-    session.run_until(1000)
-    region = session.stop()
-    balanced(region)
+    session, region = sampled(context, jvm, 1000, interval_ms=5)
     weights = {}
     for sample, _ in session.recording.samples:
         weights[sample["thread"]] = weights.get(sample["thread"], 0) + sample["weight"]

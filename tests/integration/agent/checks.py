@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from driver import PATIENCE_S, Jvm
+from driver import PATIENCE_S, Jvm, Session
 from region import OUTCOMES
 
 CHECKS = []
@@ -48,6 +48,15 @@ def balanced(region):
     assert counters["entered"] == sum(counters[name] for name in OUTCOMES), counters
     assert counters["entered"] > 0, counters
     assert region.ring_head == counters["stack"] + counters["error"], (region.ring_head, counters)
+
+
+def sampled(context, jvm, samples, **options):
+    """A session that has taken so many samples, has been stopped, and is in balance; and its region."""
+    session = Session(jvm, context.library, **options)
+    session.run_until(samples)
+    region = session.stop()
+    balanced(region)
+    return session, region
 
 
 def no_residue(pid):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of what the stacks say, whatever the JVM does."""
 
-from checks import balanced, check, poisson_bound
+from checks import balanced, check, poisson_bound, sampled
 from driver import Session
 
 
@@ -50,13 +50,12 @@ def never_was(stack):
 def mixed_work_has_whole_stacks(context):
     """At most one stack in a thousand fails or is wrong, give or take chance: bench/accuracy/run measures it with enough samples."""
     jvm = context.jvm("Mixed")
-    session = Session(jvm, context.library, interval_ms=1)
-    session.run_until(500)
-    region = session.stop()
-    balanced(region)
+    session, region = sampled(context, jvm, 500, interval_ms=1)
     samples, failed = len(session.recording.samples), region.counters["error"]
-    errors = [stack for _, stack in session.recording.samples if any(kind == "error" for kind, _ in stack)]
-    wrong = [stack for _, stack in session.recording.samples if stack not in errors and never_was(stack)]
+    errors, whole = [], []
+    for _, stack in session.recording.samples:
+        (errors if any(kind == "error" for kind, _ in stack) else whole).append(stack)
+    wrong = [stack for stack in whole if never_was(stack)]
     print(f"  {failed} of {samples} samples failed, {len(wrong)} stacks never were")
     assert len(wrong) <= poisson_bound(samples / 1000), wrong
     with open(f"/proc/{jvm.pid}/maps") as maps:
@@ -70,9 +69,7 @@ def mathematics_has_whole_stacks(context):
     """Interpreted and compiled by either compiler: from each leaf that it calls the way leads to main."""
     for option in "-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation":
         jvm = context.jvm("Mathematics", options=[option])
-        session = Session(jvm, context.library, interval_ms=1)
-        session.run_until(400)
-        balanced(session.stop())
+        session, _ = sampled(context, jvm, 400, interval_ms=1)
         threads = [sample["thread"] for sample, _ in session.recording.samples]
         main = max(set(threads), key=threads.count)
         stacks = [[text for _, text in stack] for sample, stack in session.recording.samples if sample["thread"] == main]
@@ -86,15 +83,10 @@ def mathematics_has_whole_stacks(context):
 @check
 def deep_stacks_are_marked(context):
     jvm = context.jvm("Known", "deep")
-    session = Session(jvm, context.library, depth=256)
-    session.run_until(20)
-    region = session.stop()
-    balanced(region)
+    session, region = sampled(context, jvm, 20, depth=256)
     assert region.counters["truncated"] > 0 and max(len(s) for _, s in session.recording.samples) == 256
     session.close()
-    session = Session(jvm, context.library)
-    session.run_until(20)
-    balanced(session.stop())
+    session, _ = sampled(context, jvm, 20)
     deepest = max((stack for _, stack in session.recording.samples), key=len)
     assert len([1 for _, text in deepest if text == "Known.recurse"]) == 1001, len(deepest)
     session.close()
