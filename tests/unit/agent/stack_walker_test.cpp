@@ -22,6 +22,8 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kCodeBytes = 64 * kPage;
 constexpr std::uint64_t kDataBytes = 64 * kPage;
 constexpr std::uint64_t kFrozenThread = kCodeBytes + 50 * kPage;
+constexpr std::array<std::uint64_t, 3> kHoles = {17 * kPage, kCodeBytes + 9 * kPage,
+                                                 kCodeBytes + 40 * kPage};
 constexpr std::uint32_t kMaxDepth = 256;
 constexpr std::array<const char*, 6> kBlobNames = {
     "nmethod",          "native nmethod",   "Interpreter",
@@ -44,10 +46,15 @@ class MadJvm {
     for (std::uint8_t& segment : segments_) { // mostly blocks of a few segments
       segment = random_() % 16 == 0 ? static_cast<std::uint8_t>(random_()) : random_() % 4;
     }
-    for (const std::uint64_t hole : {17 * kPage, kCodeBytes + 9 * kPage, kCodeBytes + 40 * kPage}) {
+    for (const std::uint64_t hole : kHoles) {
       mprotect(base_ + hole, kPage, PROT_NONE);
     }
     lay_out();
+    const auto* words = reinterpret_cast<const std::uint64_t*>(base_);
+    planted_.resize((kCodeBytes + kDataBytes) / 8);
+    for (std::uint64_t i = 0; i < planted_.size(); ++i) {
+      planted_[i] = is_hole(i) ? 0 : words[i];
+    }
   }
   ~MadJvm() { munmap(base_, kCodeBytes + kDataBytes); }
   MadJvm(const MadJvm&) = delete;
@@ -82,15 +89,17 @@ class MadJvm {
     }
   }
 
-  // Another thread's part: code, stacks and metadata change under the walk.
+  // Another thread's part: code, stacks and metadata change under the walk. Half of the words
+  // become what they were: a slow walk must not find code without any names and sizes in it.
   void scribble() {
     std::mt19937_64 random(99);
     while (!enough_.load()) {
-      const std::uint64_t at = random() % ((kCodeBytes + kDataBytes) / 8);
-      const std::uint64_t page = at * 8 / kPage;
-      if (page != 17 && page != kCodeBytes / kPage + 9 && page != kCodeBytes / kPage + 40) {
-        put(at, address(random() % (kCodeBytes + kDataBytes)) & ~std::uint64_t{random() % 2 * 7});
+      const std::uint64_t at = random() % planted_.size();
+      if (is_hole(at)) {
+        continue;
       }
+      const std::uint64_t anywhere = address(random() % (kCodeBytes + kDataBytes));
+      put(at, random() % 2 == 0 ? planted_[at] : anywhere & ~std::uint64_t{random() % 2 * 7});
     }
   }
   void end_scribbling() { enough_.store(true); }
@@ -101,6 +110,9 @@ class MadJvm {
   }
   void put(std::uint64_t index, std::uint64_t value) {
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(base_) + index, value, __ATOMIC_RELAXED);
+  }
+  static bool is_hole(std::uint64_t index) {
+    return std::find(kHoles.begin(), kHoles.end(), index * 8 / kPage * kPage) != kHoles.end();
   }
   std::uint64_t word() {
     switch (random_() % 10) {
@@ -216,6 +228,7 @@ class MadJvm {
 
   std::mt19937_64 random_;
   std::uint8_t* base_ = nullptr;
+  std::vector<std::uint64_t> planted_; // what the memory was before anything changed
   std::vector<std::uint8_t> segments_;
   std::vector<std::uint8_t> names_;
   std::vector<std::uint64_t> table_;
