@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every benchmark here needs: the programs that are compared, where they run, and figures with their spread."""
+import math
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def part(name):
+    """The folder of a test part, which is installed first if it is missing."""
+    done = subprocess.run([ROOT / "scripts/parts", name], check=True, text=True, stdout=subprocess.PIPE)
+    return pathlib.Path(done.stdout.split()[0])
+
+
+def add_bin_option(parser):
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/image",
+                        help="of the programs; by default those that are shipped: scripts/build --static")  # fmt: skip
+
+
+def programs(args):
+    """The folder that --bin names; without jprof in it this is the end."""
+    folder = args.bin.resolve()
+    if not (folder / "jprof").exists():
+        sys.exit(f"{folder / 'jprof'} is missing: run scripts/build --static")
+    return folder
+
+
+def copy_of_asprof(work):
+    """asprof of an async-profiler in `work`: it finds its library beside itself, where an unprivileged JVM can read it."""
+    shutil.copytree(part("async-profiler"), work / "ap")
+    return work / "ap/bin/asprof"
+
+
+def compile_java(folder, *sources):
+    subprocess.run(["javac", "-nowarn", "-Xlint:-options", "--release", "8", "-d", folder,
+                    *(ROOT / "tests/workloads" / source for source in sources)], check=True)  # fmt: skip
+
+
+def compile_floor(folder):
+    """The agent that arms timers and does nothing else."""
+    library = folder / "floor.so"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, ROOT / "bench/overhead/floor.c"], check=True)
+    return library
+
+
+def spread(values, digits):
+    """Median and range."""
+    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def ratios(ours, theirs):
+    """Of the rounds, one by one: median and range; "-" where there is nothing to divide by."""
+    found = [a / b for a, b in zip(ours, theirs) if b > 0]
+    return spread(found, 2) if found else "-"
+
+
+def error_of(values):
+    """The standard error of their mean; one value alone says nothing of it."""
+    return statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else math.inf
+
+
+class TimerWatch:
+    """A process's POSIX timers: looked at in a way that costs what is measured next to nothing."""
+
+    PERIOD_S = 0.001
+
+    def __init__(self, pid):
+        self.file = os.open(f"/proc/{pid}/timers", os.O_RDONLY)
+
+    def armed(self):
+        return os.pread(self.file, 16, 0) != b""
+
+    def count(self):
+        os.lseek(self.file, 0, os.SEEK_SET)
+        text = b""
+        while piece := os.read(self.file, 65536):
+            text += piece
+        return text.count(b"ID:")
+
+    def close(self):
+        os.close(self.file)
