@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/recorder.h"
 
-#include "lib/base/duration.h"
 #include "lib/base/random.h"
 #include "sidecar/inject/agent_link.h"
 #include "sidecar/record/control_channel.h"
@@ -13,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <poll.h>
 #include <string>
 #include <sys/eventfd.h>
@@ -378,6 +378,8 @@ class Session {
     result_.never_armed = intake_.threads().unsampled(wire::ThreadFlag::kNeverArmed);
     result_.max_depth = region_.header().max_depth;
     result_.tick = tick();
+    result_.detail_cut = intake_.detail_was_cut();
+    result_.damaged = intake_.damaged_references() + intake_.damaged_times();
   }
 
   profile::ProfileInfo closing_info() const {
@@ -397,38 +399,8 @@ class Session {
     info.gaps = gaps_.gaps();
     info.partial = !early_reason_.empty();
     info.partial_reason = early_reason_;
-    add_facts(info);
+    std::ranges::move(facts_of(result_, options_.interval), std::back_inserter(info.facts));
     return info;
-  }
-
-  void add_facts(profile::ProfileInfo& info) const {
-    const auto add = [&](const char* key, const std::string& value) {
-      info.facts.emplace_back(key, value);
-    };
-    add("signals", std::to_string(result_.counter(wire::Counter::kEntered)));
-    add("samples without a whole stack", std::to_string(result_.error_samples));
-    add("sums agree", result_.accounted ? "yes" : "no");
-    if (result_.tick > options_.interval) {
-      add("tick", "the kernel looks at CPU timers every " + base::format_duration(result_.tick));
-    }
-    if (const std::uint64_t steps = result_.counter(wire::Counter::kDetailLost); steps > 0) {
-      add("detail given up for --max-overhead", std::to_string(steps) + " steps");
-    }
-    if (intake_.detail_was_cut()) {
-      add("detail", "stacks were cut to stay within the sidecar's memory");
-    }
-    if (const std::uint64_t damaged = intake_.damaged_references() + intake_.damaged_times();
-        damaged > 0) {
-      add("damaged entries", std::to_string(damaged));
-    }
-    if (result_.blocked.threads > 0) {
-      add("threads that block the signal", std::to_string(result_.blocked.threads) + ", CPU " +
-                                               base::format_duration(result_.blocked.cpu));
-    }
-    if (result_.never_armed.threads > 0) {
-      add("threads without a timer", std::to_string(result_.never_armed.threads) + ", CPU " +
-                                         base::format_duration(result_.never_armed.cpu));
-    }
   }
 
   const RecorderInput& input_;

@@ -82,8 +82,10 @@ struct RecorderResult {
   std::chrono::nanoseconds tick{0}; // of the source
   std::uint32_t max_depth = 0;      // in force at the end
   std::uint64_t recording_bytes = 0;
-  std::vector<MethodShare> hottest;  // at most ten
-  ThreadBook::Unsampled blocked;     // no signal reached them
+  bool detail_cut = false;          // stacks were shortened to stay within the sidecar's memory
+  std::uint64_t damaged = 0;        // entries of the region with references or times that cannot be
+  std::vector<MethodShare> hottest; // at most ten
+  ThreadBook::Unsampled blocked;    // no signal reached them
   ThreadBook::Unsampled never_armed; // the kernel gave no timer
 
   std::uint64_t counter(wire::Counter counter) const {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/session_summary.h"
 
+#include "lib/base/duration.h"
+
 namespace jprof::record {
 
 using wire::Counter;
@@ -48,6 +50,36 @@ std::string early_end(wire::StopReason reason) {
   }
   return "the agent ended the session (reason " +
          std::to_string(static_cast<std::uint32_t>(reason)) + ")";
+}
+
+std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& result,
+                                                          std::chrono::nanoseconds interval) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add_unsampled = [&](const char* which, const ThreadBook::Unsampled& unsampled) {
+    if (unsampled.threads > 0) {
+      facts.emplace_back(which, std::to_string(unsampled.threads) + ", CPU " +
+                                    base::format_duration(unsampled.cpu));
+    }
+  };
+  facts.emplace_back("signals", std::to_string(result.counter(Counter::kEntered)));
+  facts.emplace_back("samples without a whole stack", std::to_string(result.error_samples));
+  facts.emplace_back("sums agree", result.accounted ? "yes" : "no");
+  if (result.tick > interval) {
+    facts.emplace_back("tick", "the kernel looks at CPU timers every " +
+                                   base::format_duration(result.tick));
+  }
+  if (const std::uint64_t steps = result.counter(Counter::kDetailLost); steps > 0) {
+    facts.emplace_back("detail given up for --max-overhead", std::to_string(steps) + " steps");
+  }
+  if (result.detail_cut) {
+    facts.emplace_back("detail", "stacks were cut to stay within the sidecar's memory");
+  }
+  if (result.damaged > 0) {
+    facts.emplace_back("damaged entries", std::to_string(result.damaged));
+  }
+  add_unsampled("threads that block the signal", result.blocked);
+  add_unsampled("threads without a timer", result.never_armed);
+  return facts;
 }
 
 } // namespace jprof::record

@@ -5,8 +5,10 @@
 #include "lib/profile/profile.h"
 #include "sidecar/record/recorder.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 // What the region's counters mean to a reader of the profile.
@@ -18,5 +20,8 @@ std::vector<profile::Loss> losses_of(const RecorderResult& result);
 std::uint64_t sum_of_outcomes(const RecorderResult& result);
 // Why a capture ended early; empty where it ended as asked.
 std::string early_end(wire::StopReason reason);
+// What else a reader must know to trust the profile, or not to; `interval` is what was asked for.
+std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& result,
+                                                          std::chrono::nanoseconds interval);
 
 } // namespace jprof::record
