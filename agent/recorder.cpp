@@ -5,6 +5,7 @@
 #include "agent/engines/cpu_timer.h"
 #include "agent/engines/delivery_cost.h"
 #include "agent/jvm/frozen_layout.h"
+#include "agent/jvm/inlining_detail.h"
 #include "agent/jvm/tool_interface.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/os/modules.h"
@@ -49,6 +50,7 @@ recording::ModuleTable g_modules;
 recording::Generations g_generations;
 recording::SafepointStacks g_safepoint_stacks;
 jvm::ToolInterface g_tools;
+jvm::InliningDetail g_inlining_detail;
 sampling::FrozenLayout g_frozen; // the JVM's: once known, for all sessions
 bool g_frozen_known = false;
 
@@ -282,7 +284,8 @@ StopReason Recorder::run() {
   std::uint64_t next_slow = 0;
   std::uint64_t next_modules = 0;
   StopReason reason = StopReason::kNone;
-  touch_region(region_, start_.region_bytes); // need not precede the first sample
+  g_inlining_detail.turn_on(); // this and what follows need not precede the first sample
+  touch_region(region_, start_.region_bytes);
   set(Counter::kDeliveryNanos, engines::measure_delivery(g_sampler, signal()));
   limit_ = OverheadLimit(start_.max_overhead_permille);
   for (;;) {
@@ -423,6 +426,7 @@ void Recorder::stop(StopReason reason) {
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopping));
   stop_ns_ = now_ns();
   g_threads.disarm_all();
+  g_inlining_detail.restore();
   g_threads.name_last_threads();
   sampling::ignore_signal();
   sampling::withdraw();

@@ -33,16 +33,20 @@ VmFlags::VmFlags(const StructTables& tables) {
   address_ = static_cast<std::uint64_t>(address);
 }
 
-bool VmFlags::is_on(const char* name) const {
+std::uint8_t* VmFlags::find(const char* name) const {
   for (std::uint64_t i = 0; i < count_; ++i) {
     const std::uint64_t flag = first_ + i * stride_;
     const auto* text = value_at<const char*>(flag + name_);
     if (text != nullptr && os::equal(text, name)) {
-      const auto* value = value_at<const std::uint8_t*>(flag + address_);
-      return value != nullptr && *value != 0;
+      return value_at<std::uint8_t*>(flag + address_);
     }
   }
-  return false;
+  return nullptr;
+}
+
+bool VmFlags::is_on(const char* name) const {
+  const std::uint8_t* value = find(name);
+  return value != nullptr && *value != 0;
 }
 
 } // namespace jprof::agent::jvm

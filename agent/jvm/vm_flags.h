@@ -3,7 +3,7 @@
 #pragma once
 
 // The JVM's own flags (-XX:...), read from its flag table where it lies: struct Flag in 8, JVMFlag
-// later. Never written. Agent's thread only.
+// later. Agent's thread only.
 
 #include "agent/jvm/struct_tables.h"
 
@@ -14,7 +14,10 @@ namespace jprof::agent::jvm {
 class VmFlags {
  public:
   explicit VmFlags(const StructTables& tables);
-  // False for a flag that this JVM does not have. `name` must be one of a bool.
+  // Where a flag's value lies; null for one that this JVM does not have. `name` must be one of a
+  // bool.
+  std::uint8_t* find(const char* name) const;
+  // False for a flag that this JVM does not have.
   bool is_on(const char* name) const;
 
  private:

@@ -34,6 +34,7 @@ LoadedModule describe(const dl_phdr_info& info) {
   module.bias = info.dlpi_addr;
   module.base = ~std::uint64_t{0};
   module.code_begin = ~std::uint64_t{0};
+  module.data_begin = ~std::uint64_t{0};
   module.loads = info.dlpi_adds;
   module.unloads = info.dlpi_subs;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
@@ -47,6 +48,13 @@ LoadedModule describe(const dl_phdr_info& info) {
         module.code_begin = begin < module.code_begin ? begin : module.code_begin;
         module.code_end = end > module.code_end ? end : module.code_end;
       }
+      if ((header.p_flags & PF_W) != 0) {
+        module.data_begin = begin < module.data_begin ? begin : module.data_begin;
+        module.data_end = end > module.data_end ? end : module.data_end;
+      }
+    } else if (header.p_type == PT_GNU_RELRO) {
+      module.sealed_begin = begin;
+      module.sealed_end = end;
     } else if (header.p_type == PT_DYNAMIC) {
       module.dynamic = at_address<Elf64_Dyn>(begin);
     } else if (header.p_type == PT_GNU_EH_FRAME) {
@@ -227,6 +235,11 @@ bool search_module(const LoadedModule& module, void* context) {
 }
 
 } // namespace
+
+bool is_data(const LoadedModule& module, std::uint64_t address) {
+  return address >= module.data_begin && address < module.data_end &&
+         (address < module.sealed_begin || address >= module.sealed_end);
+}
 
 void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context) {
   Visit argument{visit, context};

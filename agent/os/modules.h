@@ -21,6 +21,10 @@ struct LoadedModule {
   std::uint64_t end = 0;
   std::uint64_t code_begin = 0; // executable segments
   std::uint64_t code_end = 0;
+  std::uint64_t data_begin = 0; // writable segments, ...
+  std::uint64_t data_end = 0;
+  std::uint64_t sealed_begin = 0; // ... and what of them is read-only once it is relocated
+  std::uint64_t sealed_end = 0;
   std::uint64_t eh_frame_header = 0; // 0: none
   std::uint64_t eh_frame_header_bytes = 0;
   const std::uint8_t* build_id = nullptr;
@@ -29,6 +33,9 @@ struct LoadedModule {
   std::uint64_t loads = 0;   // how often the loader has loaded anything, ...
   std::uint64_t unloads = 0; // ... unloaded anything
 };
+
+// True if the program may write there: .data or .bss.
+bool is_data(const LoadedModule& module, std::uint64_t address);
 
 // Calls visit(module, context) for each until it says false.
 void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context);

@@ -40,7 +40,8 @@ class Jvm:
     """A workload in a JVM of its own."""
 
     def __init__(self, run_java, classes, arguments, options=()):
-        self.process = subprocess.Popen([*run_java, *options, "-cp", classes, *arguments], stdout=subprocess.PIPE)
+        self.process = subprocess.Popen([*run_java, *options, "-cp", classes, *arguments], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)  # fmt: skip
         line = self.process.stdout.readline()
         assert line.strip() == b"ready", f"the JVM said {line!r}"
         self.pid = self.process.pid

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of what the stacks say, whatever the JVM does."""
 
+import math
+
 from checks import balanced, check, poisson_bound, sampled
-from driver import Session
+from driver import Session, wait_for
 
 
 @check
@@ -78,6 +80,29 @@ def mathematics_has_whole_stacks(context):
         assert len(lost) <= poisson_bound(len(stacks) / 1000) and len(stacks) > 300, lost[:5]
         session.close()
         jvm.kill()
+
+
+@check
+def inlined_loops_are_named(context):
+    """What the JVM compiles while it is sampled names the methods that it has inlined, also where it polls in none of
+    them; the flag of the JVM's that this takes is as before afterwards."""
+    jvm = context.jvm("Known", "inlined", options=["-XX:+UnlockDiagnosticVMOptions", "-XX:+UseParallelGC"])
+    for _ in range(2):
+        assert "-XX:-DebugNonSafepoints" in jvm.attach("printflag", "DebugNonSafepoints")
+        session = Session(jvm, context.library)
+        wait_for(lambda: "-XX:+DebugNonSafepoints" in jvm.attach("printflag", "DebugNonSafepoints"))
+        jvm.process.stdin.write(b"\n")
+        jvm.process.stdin.flush()
+        session.run_until(500)
+        balanced(session.stop())
+        assert "-XX:-DebugNonSafepoints" in jvm.attach("printflag", "DebugNonSafepoints")
+        stacks = [[text for _, text in stack] for _, stack in session.recording.samples]
+        inside = [stack[0] for stack in stacks if "Known.inlined" in stack]
+        hot, warm = inside.count("Known.hot"), inside.count("Known.warm")
+        print(f"  {len(inside)} samples: hot {hot}, warm {warm}")
+        assert hot + warm > 0.9 * len(inside) > 300, inside[:20]
+        assert abs(hot / (hot + warm) - 0.75) < 0.05 + 3 * math.sqrt(0.75 * 0.25 / (hot + warm)), (hot, warm)
+        session.close()
 
 
 @check

@@ -5,9 +5,10 @@
  * Work whose shares are known by construction.
  *
  * <p>Usage: Known MODE [SECONDS]. Modes: "shares" runs hot 3 : warm 1 on the main thread, by counted
- * floating-point loops of the same body; "threads" burns 1 : 2 : 3 : 4 on four threads; "deep"
- * works below 1000 activations of one method, "spread" below 1 to 500. Prints "ready" when it has
- * warmed up, and runs until it is killed or the seconds are over.
+ * floating-point loops of the same body; "inlined" the same, from the first byte of its input on, in
+ * a caller that is compiled only then, with both of them in it; "threads" burns 1 : 2 : 3 : 4 on four
+ * threads; "deep" works below 1000 activations of one method, "spread" below 1 to 500. Prints "ready"
+ * when it has warmed up, and runs until it is killed or the seconds are over.
  */
 public final class Known {
   static final int WORK_AT_THE_BOTTOM = 20;
@@ -27,13 +28,30 @@ public final class Known {
     return x;
   }
 
-  /** Cycles of random length, so that no timer and no tick keeps step with them. */
+  /**
+   * Cycles of random length, 20 to 65 ms, so that no timer and no tick keeps step with them. Several
+   * samples fall into each, which makes their shares less random than single draws would be, and the
+   * caller is never compiled with both loops in it.
+   */
   static void shares(long endNanos) {
     double x = 1;
     int random = 1;
     while (System.nanoTime() < endNanos) {
       random = random * 1664525 + 1013904223;
-      int rounds = 10000 + (random >>> 17);
+      int rounds = 2_000_000 + (random >>> 10);
+      x = hot(x, rounds);
+      x = warm(x, rounds);
+      sink = x;
+    }
+  }
+
+  /** A hundred thousand cycles a second: soon compiled, and small enough to take in what it calls. */
+  static void inlined(long endNanos) {
+    double x = 1;
+    int random = 1;
+    while (System.nanoTime() < endNanos) {
+      random = random * 1664525 + 1013904223;
+      int rounds = 500 + (random >>> 23);
       x = hot(x, rounds);
       x = warm(x, rounds);
       sink = x;
@@ -67,14 +85,17 @@ public final class Known {
     return recurse(depth - 1) + 1;
   }
 
-  public static void main(String[] arguments) throws InterruptedException {
+  public static void main(String[] arguments) throws Exception {
     String mode = arguments.length > 0 ? arguments[0] : "shares";
     long seconds = arguments.length > 1 ? Long.parseLong(arguments[1]) : 3600;
     final long end = System.nanoTime() + seconds * 1_000_000_000L;
     shares(System.nanoTime() + 500_000_000L);
     System.out.println("ready");
     System.out.flush();
-    if (mode.equals("shares")) {
+    if (mode.equals("inlined")) {
+      System.in.read();
+      inlined(end);
+    } else if (mode.equals("shares")) {
       shares(end);
     } else if (mode.equals("deep")) {
       while (System.nanoTime() < end) {
