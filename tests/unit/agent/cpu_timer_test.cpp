@@ -81,10 +81,17 @@ TEST_F(CpuTimer, ChangesOfTheIntervalLoseNoTime) {
     work_until(begin + i * 5 * kMs);
     change_cpu_timer(entry_, (i % 2 == 0 ? 8 : 16) * kMs);
   }
+  // On a crowded machine ticks may find other threads for a while; what a change forgot stays away.
+  const auto bound = static_cast<double>(16 * kMs + kLongestTick);
+  const auto missing = [&] {
+    return static_cast<double>(own_cpu() - begin) - static_cast<double>(g_weight);
+  };
   work_until(own_cpu() + 40 * kMs);
+  for (int i = 0; i < 100 && missing() > bound; ++i) {
+    work_until(own_cpu() + 10 * kMs);
+  }
+  EXPECT_NEAR(missing(), 0, bound);
   disarm_cpu_timer(entry_);
-  const auto spent = static_cast<double>(own_cpu() - begin);
-  EXPECT_NEAR(static_cast<double>(g_weight), spent, static_cast<double>(16 * kMs + kLongestTick));
 }
 
 // Shorter than the tick: several intervals have passed before the kernel looks at the timer.
