@@ -179,7 +179,8 @@ Registers read_registers(const void* ucontext) {
                    .lr = context.regs[30],
                    .bcp = context.regs[22],
                    .sender_sp = context.regs[19],
-                   .popped_return = 0};
+                   .popped_return = 0,
+                   .exception_pc = context.regs[3]};
 }
 
 bool resume_failed_load(void* ucontext) {
@@ -268,6 +269,20 @@ bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& 
   registers.pc = strip_return_address(registers.pc);
   registers.sp = caller_sp;
   return true;
+}
+
+// stp x29, x3, [sp, #-16]! ... ldp x29, x3, [sp], #16 ... br x8.
+bool leave_exception_stub(std::uint64_t begin, Registers& registers) {
+  constexpr std::uint32_t kTakesBack = 0xa8c10ffd;
+  constexpr std::uint64_t kTailInstructions = 12;
+  bool popped = registers.pc == begin;
+  for (std::uint64_t i = 1; !popped && i <= kTailInstructions && registers.pc - begin >= 4 * i;
+       ++i) {
+    std::uint32_t code = 0;
+    popped = load(registers.pc - 4 * i, &code) && code == kTakesBack;
+  }
+  registers.pc = strip_return_address(registers.exception_pc);
+  return popped;
 }
 
 bool leave_frameless(Registers& registers) {

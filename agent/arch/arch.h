@@ -18,7 +18,8 @@ namespace jprof::agent::arch {
 // The registers that a stack walk needs. `lr` is 0 where the CPU has none. HotSpot's interpreter
 // keeps the bytecode pointer in `bcp` (x86-64: r13, aarch64: x22); on the way into a method, the
 // caller's stack pointer is in `sender_sp` (r13, x19) and on x86-64 its return address may be in
-// `popped_return` (rax), taken off the stack.
+// `popped_return` (rax), taken off the stack. Compiled code jumps to its exception stub with the
+// return address of the call that threw in `exception_pc` (rdx, x3).
 struct Registers {
   std::uint64_t pc = 0;
   std::uint64_t sp = 0;
@@ -27,6 +28,7 @@ struct Registers {
   std::uint64_t bcp = 0;
   std::uint64_t sender_sp = 0;
   std::uint64_t popped_return = 0;
+  std::uint64_t exception_pc = 0;
 };
 
 // Words from the frame pointer of HotSpot's call stub to its JavaCallWrapper, where libjvm does not
@@ -39,9 +41,11 @@ inline constexpr std::int32_t kCallWrapperWords = -6;
 
 #ifdef __aarch64__
 inline constexpr bool kCallPushesReturnAddress = false;
+inline constexpr std::uint64_t kReturnSlotBytes = 16; // what a stub pushes, beside another register
 inline constexpr std::uint64_t kMinInstructionBytes = 4;
 #else
 inline constexpr bool kCallPushesReturnAddress = true;
+inline constexpr std::uint64_t kReturnSlotBytes = 8;
 inline constexpr std::uint64_t kMinInstructionBytes = 1;
 #endif
 
@@ -96,6 +100,11 @@ struct FixedFrameCode {
 // Moves `registers` to the caller. `interrupted`: pc is where a signal arrived, perhaps in the
 // prologue or epilogue; otherwise it is a return address. False: a load failed.
 bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& registers);
+
+// For an interrupted pc in C2's exception stub (OptoRuntime::generate_exception_blob), which pushes
+// its return address itself and takes it back before it jumps to the handler: the caller, from
+// where its frame does not stand. False where it does, or a load failed.
+bool leave_exception_stub(std::uint64_t begin, Registers& registers);
 
 // For an interrupted pc in code of unknown shape that has no frame of its own yet: the caller as
 // seen by the return address on top of the stack (x86-64) or in the link register (aarch64).

@@ -122,7 +122,7 @@ std::uint64_t relative_to(std::uint64_t pc, const std::uint8_t* distance) {
 enum class FrameState { kWhole, kReturnOnTop, kFramePointerOnTop, kFramePointerNotSaved };
 
 // After `pop %rbp` HotSpot emits nothing but a safepoint poll and `ret`:
-//   8-15   test %eax, poll(%rip) | mov poll(%r15), %r11; test %eax, (%r11)
+//   8-15   test %eax, poll(%rip) | mov poll(%r15), %r11; test %eax, (%r11) (C1: %r10)
 //   16+    cmp poll(%r15), %rsp; ja slow
 // (macroAssembler_x86.cpp and x86_64.ad, MachEpilogNode, of each release).
 FrameState state_in_body(const std::uint8_t* code) {
@@ -133,7 +133,8 @@ FrameState state_in_body(const std::uint8_t* code) {
     return FrameState::kFramePointerOnTop;
   }
   const bool poll_rip = code[0] == 0x85 && code[1] == 0x05 && code[6] == 0xc3;
-  const bool poll_r11 = matches(code, 0x41, 0x85, 0x03) && code[3] == 0xc3;
+  const bool polls = matches(code, 0x41, 0x85, 0x03) || matches(code, 0x41, 0x85, 0x02); // C1: r10
+  const bool poll_register = polls && code[3] == 0xc3;
   // Not without the `ret`: loops poll in the same way, and there the frame stands.
   const bool poll_load =
       (matches(code, 0x4d, 0x8b, 0x5f) && matches(code + 4, 0x41, 0x85, 0x03) && code[7] == 0xc3) ||
@@ -141,32 +142,58 @@ FrameState state_in_body(const std::uint8_t* code) {
   const bool poll_sp = (matches(code, 0x49, 0x3b, 0x67) && code[4] == 0x0f && code[5] == 0x87) ||
                        (matches(code, 0x49, 0x3b, 0xa7) && code[7] == 0x0f && code[8] == 0x87);
   const bool poll_jump = code[0] == 0x0f && code[1] == 0x87 && code[6] == 0xc3;
-  return poll_rip || poll_r11 || poll_load || poll_sp || poll_jump ? FrameState::kReturnOnTop
-                                                                   : FrameState::kWhole;
+  return poll_rip || poll_register || poll_load || poll_sp || poll_jump ? FrameState::kReturnOnTop
+                                                                        : FrameState::kWhole;
+}
+
+// True if an entry barrier ends before `code`, or one of its instructions. From 14 on some
+// collectors have compiled methods begin with `cmp $n, disp(%r15); je over; call stub; over:` (C1,
+// and C2 up to 20) or `cmp $n, disp(%r15); jne stub` (BarrierSetAssembler::nmethod_entry_barrier).
+bool follows_barrier(const std::uint8_t* code) {
+  const bool compared = matches(code - 8, 0x41, 0x81, 0x7f) || matches(code - 11, 0x41, 0x81, 0xbf);
+  return compared || (code[-2] == 0x74 && code[-1] == 0x05);
 }
 
 // The prologue is [stack bang] `push %rbp; sub $n, %rsp`, or, for small frames of C2,
-// `sub $n, %rsp; mov %rbp, n-8(%rsp)` (macroAssembler_x86.cpp, verified_entry).
-FrameState state_in_prologue(const std::uint8_t* before) {
-  const bool after_sub8 = matches(before + 4, 0x48, 0x83, 0xec);
-  const bool after_sub32 = matches(before + 1, 0x48, 0x81, 0xec);
-  if (after_sub8 || after_sub32) {
+// `sub $n, %rsp; mov %rbp, n-8(%rsp)` (macroAssembler_x86.cpp, verified_entry), and the barrier.
+FrameState state_in_prologue(const std::uint8_t* code) {
+  if (matches(code - 4, 0x48, 0x83, 0xec) || matches(code - 7, 0x48, 0x81, 0xec)) {
     return FrameState::kFramePointerNotSaved;
   }
+  const bool after_save = (matches(code - 5, 0x48, 0x89, 0x6c) && code[-2] == 0x24) ||
+                          (matches(code - 8, 0x48, 0x89, 0xac) && code[-5] == 0x24);
+  if (after_save || follows_barrier(code)) {
+    return FrameState::kWhole;
+  }
   const bool after_push =
-      before[7] == 0x55 || (before[4] == 0x55 && matches(before + 5, 0x48, 0x8b, 0xec));
+      code[-1] == 0x55 || (code[-4] == 0x55 && matches(code - 3, 0x48, 0x8b, 0xec));
   return after_push ? FrameState::kFramePointerOnTop : FrameState::kReturnOnTop;
 }
 
+// `add $n, %rsp; pop %rbp` end here.
+bool frees_frame(const std::uint8_t* end) {
+  return end[-1] == 0x5d &&
+         (matches(end - 5, 0x48, 0x83, 0xc4) || matches(end - 8, 0x48, 0x81, 0xc4));
+}
+
+// Compiled code that leaves a method by an exception frees the frame and jumps, to a stub that
+// takes the return address off the stack: jmp rel32, or mov imm64, %r10; jmp *%r10.
+bool jumps_out(const std::uint8_t* code) {
+  const bool from_r10 = matches(code, 0x41, 0xff, 0xe2) && code[-10] == 0x49 && code[-9] == 0xba;
+  return frees_frame(from_r10 ? code - 10 : code);
+}
+
 FrameState frame_state(const FixedFrameCode& code, std::uint64_t pc) {
-  std::uint8_t bytes[24] = {}; // 8 before pc, 16 from it
-  if (!copy(bytes, pc - 8, sizeof bytes)) {
+  constexpr std::size_t kBefore = 18; // as many as jumps_out() looks at
+  std::uint8_t bytes[kBefore + 16] = {};
+  if (!copy(bytes, pc - kBefore, sizeof bytes)) {
     return FrameState::kWhole;
   }
+  const std::uint8_t* here = bytes + kBefore;
   if (code.frame_complete != 0 && pc < code.frame_complete) {
-    return pc == code.begin ? FrameState::kReturnOnTop : state_in_prologue(bytes);
+    return pc == code.begin ? FrameState::kReturnOnTop : state_in_prologue(here);
   }
-  return state_in_body(bytes + 8);
+  return jumps_out(here) ? FrameState::kReturnOnTop : state_in_body(here);
 }
 
 } // namespace
@@ -179,7 +206,8 @@ Registers read_registers(const void* ucontext) {
                    .lr = 0,
                    .bcp = static_cast<std::uint64_t>(registers[REG_R13]),
                    .sender_sp = static_cast<std::uint64_t>(registers[REG_R13]),
-                   .popped_return = static_cast<std::uint64_t>(registers[REG_RAX])};
+                   .popped_return = static_cast<std::uint64_t>(registers[REG_RAX]),
+                   .exception_pc = static_cast<std::uint64_t>(registers[REG_RDX])};
 }
 
 bool resume_failed_load(void* ucontext) {
@@ -282,6 +310,35 @@ bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& 
   }
   registers.sp = caller_sp;
   return true;
+}
+
+// push %rdx; sub $8, %rsp; mov %rbp, (%rsp) ... mov (%rsp), %rbp; add $8, %rsp; pop %rdx ... jmp
+// *%r8, the same in 8 to 25.
+bool leave_exception_stub(std::uint64_t begin, Registers& registers) {
+  constexpr std::uint64_t kTailBytes = 40; // from the `add` to the `jmp`: 36
+  const std::uint64_t offset = registers.pc - begin;
+  if (offset == 1) {
+    return leave_frameless(registers);
+  }
+  if (offset == 5) { // rbp is not saved yet
+    registers.sp += 8;
+    return leave_frameless(registers);
+  }
+  std::uint8_t code[kTailBytes + 1] = {}; // before pc, and the byte at it
+  bool popped = offset == 0;
+  if (!popped && (offset < kTailBytes || !copy(code, registers.pc - kTailBytes, sizeof code))) {
+    return false;
+  }
+  for (std::uint64_t i = 0; !popped && i + 5 <= sizeof code; ++i) {
+    if (matches(code + i, 0x48, 0x83, 0xc4) && code[i + 4] == 0x5a) {
+      if (i + 4 == kTailBytes) {
+        return leave_frameless(registers);
+      }
+      popped = true;
+    }
+  }
+  registers.pc = registers.exception_pc;
+  return popped;
 }
 
 bool leave_frameless(Registers& registers) {

@@ -37,11 +37,6 @@ std::uint64_t words_from(std::uint64_t base, std::int64_t words) {
 std::uint64_t field(std::uint64_t object, std::int32_t offset) {
   return object + static_cast<std::uint64_t>(offset);
 }
-// "I2C/C2I adapters": between compiled and interpreted code.
-bool is_adapter(const CodeBlob& blob) {
-  std::uint32_t start = 0;
-  return load(blob.name, &start) && start == 0x2f433249; // "I2C/"
-}
 
 } // namespace
 
@@ -147,48 +142,6 @@ bool StackWalker::step_compiled(const CodeBlob& blob) {
   }
   push_scopes(blob);
   return leave_frame_of(blob);
-}
-
-bool StackWalker::step_stub(const CodeBlob& blob) {
-  if (at_.pc == vm_.call_stub_return && !interrupted_) {
-    return step_entry_frame();
-  }
-  if (!interrupted_ && is_thaw_stub(blob)) {
-    return step_thaw_stub(blob);
-  }
-  push_stub(blob);
-  if (blob.frame_bytes >= 16) {
-    return leave_frame_of(blob);
-  }
-  if (!interrupted_) {
-    arch::Registers caller = at_;
-    return (arch::leave_by_frame_pointer(caller) && accept(caller)) ||
-           fail(ErrorFrame::kBrokenStack);
-  }
-  const bool adapter = is_adapter(blob);
-  leaf_ = adapter ? CodeBlob{} : blob;
-  const bool left = leave_frameless_stub(adapter);
-  leaf_ = CodeBlob{};
-  return left;
-}
-
-// A stub routine has the caller's return address on top, or its own frame pointer set up, or is in
-// between, or keeps its registers on the stack: each guess is checked.
-bool StackWalker::leave_frameless_stub(bool adapter) {
-  if (leave_method_entry(adapter)) {
-    return true;
-  }
-  arch::Registers caller = at_;
-  if (at_.fp >= at_.sp && at_.fp < stack_end_ && arch::leave_by_frame_pointer(caller) &&
-      accept_from_leaf(caller)) {
-    return true;
-  }
-  // The JVM itself calls some stubs, as when it flushes instruction caches.
-  caller = at_;
-  if (!in_java_ && arch::leave_frameless(caller) && modules_.find(caller.pc) != nullptr) {
-    return accept(caller);
-  }
-  return find_java_caller() || fail(ErrorFrame::kNotWalkable);
 }
 
 bool StackWalker::step_entry_frame() {

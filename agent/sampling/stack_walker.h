@@ -58,6 +58,9 @@ class StackWalker {
   bool step_interpreted(const CodeBlob& blob);
   bool step_compiled(const CodeBlob& blob);
   bool step_stub(const CodeBlob& blob);
+  bool leave_by_pushed_word();
+  bool leave_unwinding_stub();
+  bool leave_exception_stub(const CodeBlob& blob);
   bool leave_frameless_stub(bool adapter);
   bool step_entry_frame();
   bool is_thaw_stub(const CodeBlob& blob) const;

@@ -83,6 +83,27 @@ def mathematics_has_whole_stacks(context):
 
 
 @check
+def exceptions_have_whole_stacks(context):
+    """Where the JVM looks for the handler, the method that it looks in is its caller, in whatever instruction it is."""
+    apart = [f"-XX:CompileCommand=dontinline,Thrown.{method}" for method in ("fail", "pass", "guard", "work")]
+    for option in "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation":
+        jvm = context.jvm("Thrown", options=["-XX:CompileCommand=quiet", *apart, option])
+        session, _ = sampled(context, jvm, 600, interval_ms=1)
+        threads = [sample["thread"] for sample, _ in session.recording.samples]
+        main = max(set(threads), key=threads.count)
+        stacks = [stack for sample, stack in session.recording.samples if sample["thread"] == main]
+        methods = [[text for _, text in stack if text.startswith("Thrown.")] for stack in stacks]
+        way = ["Thrown.main", "Thrown.work", "Thrown.guard", "Thrown.pass", "Thrown.fail"]
+        lost = [stack for stack, names in zip(stacks, methods) if not names or names[::-1] != way[: len(names)]]
+        stubs = sum("ExceptionBlob" in text for stack in stacks for _, text in stack)
+        print(f"  {option}: {len(lost)} of {len(stacks)} stacks are wrong or not whole; {stubs} in C2's exception stub")
+        assert len(lost) <= poisson_bound(len(stacks) / 1000) and len(stacks) > 300, lost[:5]
+        assert stubs > 20 or option != "-XX:-TieredCompilation", stubs
+        session.close()
+        jvm.kill()
+
+
+@check
 def inlined_loops_are_named(context):
     """What the JVM compiles while it is sampled names the methods that it has inlined, also where it polls in none of
     them; the flag of the JVM's that this takes is as before afterwards."""

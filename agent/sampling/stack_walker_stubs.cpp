@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// StackWalker's way through code that the JVM has generated for itself: stub routines, adapters,
+// the runtime's entries. Most have no frame, or one that their blob does not tell.
+#include "agent/arch/safe_load.h"
+#include "agent/sampling/stack_walker.h"
+
+namespace jprof::agent::sampling {
+namespace {
+
+using arch::load;
+using wire::ErrorFrame;
+
+// "I2C/C2I adapters": between compiled and interpreted code.
+bool is_adapter(const CodeBlob& blob) {
+  std::uint32_t start = 0;
+  return load(blob.name, &start) && start == 0x2f433249; // "I2C/"
+}
+
+// C1's: a method that ends by an exception frees its frame and jumps to it.
+bool is_unwinding_stub(const CodeBlob& blob) {
+  constexpr char kName[] = "unwind_exception";             // and " Runtime1 stub", 8 to 23
+  constexpr char kLater[] = "C1 Runtime unwind_exception"; // and "_blob", 24 and 25
+  return arch::holds_text(blob.name, sizeof kName - 1, kName) ||
+         arch::holds_text(blob.name, sizeof kLater - 1, kLater);
+}
+// C2's. Compiled code jumps to it, so it has no return address of its own.
+bool is_exception_stub(const CodeBlob& blob) {
+  constexpr char kName[] = "ExceptionBlob";
+  return arch::holds_text(blob.name, sizeof kName - 1, kName);
+}
+
+} // namespace
+
+bool StackWalker::step_stub(const CodeBlob& blob) {
+  if (at_.pc == vm_.call_stub_return && !interrupted_) {
+    return step_entry_frame();
+  }
+  if (!interrupted_ && is_thaw_stub(blob)) {
+    return step_thaw_stub(blob);
+  }
+  push_stub(blob);
+  if (blob.frame_bytes >= 16) {
+    return (interrupted_ && is_exception_stub(blob) && leave_exception_stub(blob)) ||
+           leave_frame_of(blob);
+  }
+  if (is_unwinding_stub(blob)) {
+    return leave_unwinding_stub() || fail(ErrorFrame::kBrokenStack);
+  }
+  if (!interrupted_) {
+    arch::Registers caller = at_;
+    return leave_by_pushed_word() || (arch::leave_by_frame_pointer(caller) && accept(caller)) ||
+           fail(ErrorFrame::kBrokenStack);
+  }
+  const bool adapter = is_adapter(blob);
+  leaf_ = adapter ? CodeBlob{} : blob;
+  const bool left = leave_frameless_stub(adapter);
+  leaf_ = CodeBlob{};
+  return left;
+}
+
+// A stub without a frame that has called into the JVM, as to find an exception's handler, has left
+// its caller's return address where it was, but for a word or two that the call pushed.
+bool StackWalker::leave_by_pushed_word() {
+  constexpr std::uint64_t kMostWords = 3;
+  for (std::uint64_t word = 0; word < kMostWords; ++word) {
+    arch::Registers caller = at_;
+    caller.sp = at_.sp + word * 8 + arch::kReturnSlotBytes;
+    if (load(at_.sp + word * 8, &caller.pc) && is_caller(caller)) {
+      return accept(caller);
+    }
+  }
+  return false;
+}
+
+// It takes the return address off the stack once it knows the handler.
+bool StackWalker::leave_unwinding_stub() {
+  arch::Registers on_top = at_;
+  if (interrupted_ && arch::leave_frameless(on_top) && is_caller(on_top)) {
+    return accept(on_top);
+  }
+  arch::Registers popped = at_;
+  popped.pc = arch::strip_return_address(at_.exception_pc);
+  return leave_by_pushed_word() || (interrupted_ && is_caller(popped) && accept(popped));
+}
+
+bool StackWalker::leave_exception_stub(const CodeBlob& blob) {
+  arch::Registers caller = at_;
+  return arch::leave_exception_stub(blob.code_begin, caller) && is_caller(caller) && accept(caller);
+}
+
+// A stub routine has the caller's return address on top, or its own frame pointer set up, or is in
+// between, or keeps its registers on the stack: each guess is checked.
+bool StackWalker::leave_frameless_stub(bool adapter) {
+  if (leave_method_entry(adapter)) {
+    return true;
+  }
+  arch::Registers caller = at_;
+  if (at_.fp >= at_.sp && at_.fp < stack_end_ && arch::leave_by_frame_pointer(caller) &&
+      accept_from_leaf(caller)) {
+    return true;
+  }
+  // The JVM itself calls some stubs, as when it flushes instruction caches.
+  caller = at_;
+  if (!in_java_ && arch::leave_frameless(caller) && modules_.find(caller.pc) != nullptr) {
+    return accept(caller);
+  }
+  return find_java_caller() || fail(ErrorFrame::kNotWalkable);
+}
+
+} // namespace jprof::agent::sampling
