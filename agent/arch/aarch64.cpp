@@ -169,6 +169,16 @@ bool frame_allocated(const FixedFrameCode& code, std::uint64_t pc) {
   return false;
 }
 
+// A `bl` reaches 128 MiB: HotSpot's compiled code calls what is farther away through `ldr x8, 1f;
+// br x8; 1: .quad target` of its own (NativeCallTrampolineStub).
+std::uint64_t behind_trampoline(std::uint64_t target) {
+  std::uint32_t code[2] = {};
+  std::uint64_t behind = 0;
+  const bool trampoline = copy(code, target, sizeof code) && code[0] == 0x58000048 &&
+                          code[1] == 0xd61f0100 && load(target + 8, &behind);
+  return trampoline ? behind : target;
+}
+
 } // namespace
 
 Registers read_registers(const void* ucontext) {
@@ -218,7 +228,7 @@ bool follows_call(std::uint64_t return_address, std::uint64_t* target) {
     return false;
   }
   if (instruction >> 26 == 0x25) { // bl
-    *target = branch_target(return_address - 4, instruction);
+    *target = behind_trampoline(branch_target(return_address - 4, instruction));
     return true;
   }
   return (instruction & 0xfffffc1f) == 0xd63f0000; // blr

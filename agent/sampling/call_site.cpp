@@ -12,17 +12,21 @@ using arch::load;
 constexpr std::uint64_t kMaxScannedWords = 128;
 constexpr std::uint64_t kMaxFunctionBytes = 16384;
 constexpr std::uint64_t kMaxWrapperBytes = 384; // os::free has 240 of them before its jump to free
+constexpr std::uint64_t kLinkageBytes = 16;     // of an entry of a linkage table
 constexpr std::uint64_t kElsewhere = ~std::uint64_t{0};
 constexpr std::uint64_t kSavedRegisters = 6; // rbx, rbp, r12 to r15
 constexpr int kMaxJumps = 4;
 
-// How far `pc` is into the function at `target`, or where a jump there leads; kElsewhere if it is
-// not in it.
+// How far `pc` is into the function at `target`, or where a jump there leads, or into that jump;
+// kElsewhere if it is not in any.
 std::uint64_t distance_into(std::uint64_t target, std::uint64_t pc) {
   std::uint64_t next = target;
   for (int jumps = 0; next != 0 && jumps <= kMaxJumps; ++jumps) {
     target = next;
     next = arch::jump_target(target);
+    if (next != 0 && pc >= target && pc - target < kLinkageBytes) {
+      return pc - target;
+    }
   }
   return target != 0 && target <= pc && pc - target < kMaxFunctionBytes ? pc - target : kElsewhere;
 }
@@ -84,7 +88,8 @@ std::uint64_t find_call(const ModuleMap& modules, const arch::Registers& at, Dis
 bool leave_by_call_site(const ModuleMap& modules, arch::Registers& registers) {
   std::uint64_t target = 0;
   if (registers.lr != 0 && arch::follows_call(registers.lr, &target) &&
-      distance_into(target, registers.pc) != kElsewhere) {
+      (distance_into(target, registers.pc) != kElsewhere ||
+       distance_behind(target, registers.pc) != kElsewhere)) {
     registers.pc = registers.lr;
     return true;
   }

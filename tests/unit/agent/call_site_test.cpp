@@ -88,6 +88,18 @@ TEST_F(CallSite, LeadsThroughLinkageTables) {
   }
 }
 
+TEST_F(CallSite, LeadsIntoTheLinkageTableItself) {
+  const std::uint64_t target = at(kFunction);
+  std::memcpy(code_.data() + 0x700, &target, sizeof target);
+  branch(kLinkage, {0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25}, 0x700);
+  stack_[0] = call(kCaller, kLinkage);
+  arch::Registers registers = interrupted();
+  registers.pc = at(kLinkage) + 4;
+  ASSERT_TRUE(leave_by_call_site(*map_, registers));
+  EXPECT_EQ(registers.pc, stack_[0]);
+  EXPECT_EQ(registers.sp, slot(1));
+}
+
 TEST_F(CallSite, LeadsThroughACallInAnothersPlace) {
   branch(kWrapper + 200, {0xe9}, kFunction);
   stack_[1] = call(kCaller, kWrapper);
