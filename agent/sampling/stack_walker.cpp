@@ -199,6 +199,9 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
     return generated || modules_.find(caller.pc) != nullptr ? accept(caller)
                                                             : fail(ErrorFrame::kBrokenStack);
   }
+  if (interrupted_ && leave_above_saved_sp(blob)) {
+    return true;
+  }
   if (is_caller(caller)) {
     return accept(caller);
   }
@@ -208,6 +211,22 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
     return true;
   }
   return generated ? accept(caller) : find_java_caller() || fail(ErrorFrame::kBrokenStack);
+}
+
+// To search strings C2's code copies short ones onto the stack: it moves the stack pointer and
+// keeps what it was on top (macroAssembler_x86.cpp, string_indexof).
+bool StackWalker::leave_above_saved_sp(const CodeBlob& blob) {
+  constexpr std::uint64_t kMostCopied = 128;
+  CompiledMethod compiled;
+  std::uint64_t sp = 0;
+  if (!read_compiled_method(vm_, blob, &compiled) || !compiled.optimised || !load(at_.sp, &sp) ||
+      sp <= at_.sp || sp - at_.sp > kMostCopied || (sp & 7) != 0) {
+    return false;
+  }
+  arch::Registers caller = at_;
+  caller.sp = sp;
+  return arch::leave_fixed_frame({0, 0, blob.frame_bytes}, false, caller) && is_caller(caller) &&
+         accept(caller);
 }
 
 bool StackWalker::has_grown(const arch::Registers& caller) const {
@@ -304,8 +323,9 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
   }
   const bool called = arch::follows_call(pc, &target);
   // Words that stub routines have not written yet hold return addresses of calls before.
-  if (leaf_.end != 0 &&
-      (!called || (target != 0 && (target < leaf_.address || target >= leaf_.end)))) {
+  // A frame pointer that they have not changed leads to where Java was entered.
+  if (leaf_.end != 0 && (!called || pc == vm_.call_stub_return ||
+                         (target != 0 && (target < leaf_.address || target >= leaf_.end)))) {
     return false;
   }
   if (blob.kind == BlobKind::kInterpreter) { // it pushes the return addresses of invocations itself

@@ -58,6 +58,9 @@ class StackWalker {
   bool step_interpreted(const CodeBlob& blob);
   bool step_compiled(const CodeBlob& blob);
   bool step_stub(const CodeBlob& blob);
+  bool leave_calling_stub();
+  bool is_call_of(const CodeBlob& blob, std::uint64_t pc) const;
+  bool leave_called_stub(const CodeBlob& blob);
   bool leave_by_pushed_word();
   bool leave_unwinding_stub();
   bool leave_exception_stub(const CodeBlob& blob);
@@ -70,6 +73,7 @@ class StackWalker {
   void push_entry();
   bool leave_method_entry(bool arguments_moved);
   bool leave_frame_of(const CodeBlob& blob);
+  bool leave_above_saved_sp(const CodeBlob& blob);
 
   bool has_grown(const arch::Registers& caller) const;
   bool accept(const arch::Registers& caller);

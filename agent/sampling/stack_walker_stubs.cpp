@@ -43,25 +43,59 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
   push_stub(blob);
   if (blob.frame_bytes >= 16) {
     return (interrupted_ && is_exception_stub(blob) && leave_exception_stub(blob)) ||
-           leave_frame_of(blob);
+           (interrupted_ && leave_called_stub(blob)) || leave_frame_of(blob);
   }
   if (is_unwinding_stub(blob)) {
     return leave_unwinding_stub() || fail(ErrorFrame::kBrokenStack);
   }
-  if (!interrupted_) {
-    arch::Registers caller = at_;
-    return leave_by_pushed_word() || (arch::leave_by_frame_pointer(caller) && accept(caller)) ||
-           fail(ErrorFrame::kBrokenStack);
-  }
   const bool adapter = is_adapter(blob);
   leaf_ = adapter ? CodeBlob{} : blob;
-  const bool left = leave_frameless_stub(adapter);
+  const bool left = interrupted_ ? leave_frameless_stub(adapter) : leave_calling_stub();
   leaf_ = CodeBlob{};
   return left;
 }
 
-// A stub without a frame that has called into the JVM, as to find an exception's handler, has left
-// its caller's return address where it was, but for a word or two that the call pushed.
+// A stub that calls the JVM, or libc, in the middle of what it does. Most have set up their frame
+// pointer; if not, it is some older frame's.
+bool StackWalker::leave_calling_stub() {
+  arch::Registers caller = at_;
+  if (arch::may_be_frame_pointer(at_.fp, at_.sp) && arch::leave_by_frame_pointer(caller) &&
+      (is_call_return(caller.pc) || (!in_java_ && modules_.find(caller.pc) != nullptr))) {
+    return accept(caller);
+  }
+  return find_java_caller() || fail(ErrorFrame::kBrokenStack);
+}
+
+// True if `pc` follows a call that leads into the stub.
+bool StackWalker::is_call_of(const CodeBlob& blob, std::uint64_t pc) const {
+  std::uint64_t target = 0;
+  return vm_.contains_code(pc) && arch::follows_call(pc, &target) && target >= blob.address &&
+         target < blob.end;
+}
+
+// The runtime's entries push registers before they have the frame that their blob tells, and some
+// are done by then: the first word that is the return address of a call of theirs.
+bool StackWalker::leave_called_stub(const CodeBlob& blob) {
+  constexpr std::uint64_t kMostPushed = 8;
+  arch::Registers caller = at_;
+  if (at_.lr != 0 && is_call_of(blob, arch::strip_return_address(at_.lr))) {
+    return arch::leave_frameless(caller) && accept(caller);
+  }
+  for (std::uint64_t word = 0; word < blob.frame_bytes / 8 + kMostPushed; ++word) {
+    const std::uint64_t slot = at_.sp + word * 8;
+    if (!load(slot, &caller.pc)) {
+      return false;
+    }
+    if (is_call_of(blob, caller.pc)) {
+      caller.sp = slot + 8;
+      const bool saved = at_.fp == slot - 8;
+      return (!saved || load(slot - 8, &caller.fp)) && accept(caller);
+    }
+  }
+  return false;
+}
+
+// The return address is where it was, but for a word or two that a call pushed.
 bool StackWalker::leave_by_pushed_word() {
   constexpr std::uint64_t kMostWords = 3;
   for (std::uint64_t word = 0; word < kMostWords; ++word) {

@@ -8,6 +8,20 @@ from checks import balanced, check, poisson_bound, sampled
 from driver import Session, wait_for
 
 
+def stacks_of_main(session, workload):
+    """The stacks of the thread in which the workload's methods are, whole or not."""
+    samples = session.recording.samples
+    threads = [sample["thread"] for sample, stack in samples if any(text.startswith(workload + ".") for _, text in stack)]
+    main = max(set(threads), key=threads.count)
+    return [stack for sample, stack in samples if sample["thread"] == main]
+
+
+def one_of(jvm):
+    """One stack of so many may fail."""
+    with open(f"/proc/{jvm.pid}/maps") as maps:
+        return 100 if "ld-musl" in maps.read() else 1000  # of what musl calls by pointers the callers cannot be known
+
+
 @check
 def names_survive_class_churn(context):
     """K7 in seconds: classes come and go under the sampler; no crash and no wrong name."""
@@ -60,9 +74,7 @@ def mixed_work_has_whole_stacks(context):
     wrong = [stack for stack in whole if never_was(stack)]
     print(f"  {failed} of {samples} samples failed, {len(wrong)} stacks never were")
     assert len(wrong) <= poisson_bound(samples / 1000), wrong
-    with open(f"/proc/{jvm.pid}/maps") as maps:
-        without_tables = "ld-musl" in maps.read()  # of what musl calls by pointers the callers cannot be known
-    assert failed <= poisson_bound(samples / (100 if without_tables else 1000)) and samples >= 100, errors
+    assert failed <= poisson_bound(samples / one_of(jvm)) and samples >= 100, errors
     session.close()
 
 
@@ -72,14 +84,27 @@ def mathematics_has_whole_stacks(context):
     for option in "-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation":
         jvm = context.jvm("Mathematics", options=[option])
         session, _ = sampled(context, jvm, 400, interval_ms=1)
-        threads = [sample["thread"] for sample, _ in session.recording.samples]
-        main = max(set(threads), key=threads.count)
-        stacks = [[text for _, text in stack] for sample, stack in session.recording.samples if sample["thread"] == main]
+        stacks = [[text for _, text in stack] for stack in stacks_of_main(session, "Mathematics")]
         lost = [stack for stack in stacks if "Mathematics.main" not in stack]
         print(f"  {option}: {len(lost)} of {len(stacks)} stacks without main")
         assert len(lost) <= poisson_bound(len(stacks) / 1000) and len(stacks) > 300, lost[:5]
         session.close()
         jvm.kill()
+
+
+@check
+def intrinsics_have_whole_stacks(context):
+    """Stub routines and what compiled code does in place of a method: from each the way leads to main, by what called it."""
+    jvm = context.jvm("Intrinsics")
+    session, _ = sampled(context, jvm, 800, interval_ms=1)
+    stacks = stacks_of_main(session, "Intrinsics")
+    own = [[text for _, text in stack if text.startswith("Intrinsics.")] for stack in stacks]
+    lost = [stack for stack, names in zip(stacks, own)
+            if names[-1:] != ["Intrinsics.main"] or len(names) > 2 or any(kind == "error" for kind, _ in stack)]  # fmt: skip
+    print(f"  {len(lost)} of {len(stacks)} stacks are wrong or not whole")
+    assert len(lost) <= poisson_bound(len(stacks) / one_of(jvm)) and len(stacks) > 100, lost[:5]
+    assert len({name for names in own for name in names}) > 6, own[:5]
+    session.close()
 
 
 @check
@@ -89,9 +114,7 @@ def exceptions_have_whole_stacks(context):
     for option in "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation":
         jvm = context.jvm("Thrown", options=["-XX:CompileCommand=quiet", *apart, option])
         session, _ = sampled(context, jvm, 600, interval_ms=1)
-        threads = [sample["thread"] for sample, _ in session.recording.samples]
-        main = max(set(threads), key=threads.count)
-        stacks = [stack for sample, stack in session.recording.samples if sample["thread"] == main]
+        stacks = stacks_of_main(session, "Thrown")
         methods = [[text for _, text in stack if text.startswith("Thrown.")] for stack in stacks]
         way = ["Thrown.main", "Thrown.work", "Thrown.guard", "Thrown.pass", "Thrown.fail"]
         lost = [stack for stack, names in zip(stacks, methods) if not names or names[::-1] != way[: len(names)]]
