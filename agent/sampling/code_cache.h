@@ -24,6 +24,8 @@ struct CodeBlob {
   std::uint64_t frame_bytes = 0;
   std::uint64_t frame_complete = 0; // address; 0: unknown
   BlobKind kind = BlobKind::kStub;
+
+  bool contains(std::uint64_t pc) const { return pc >= address && pc < end; }
 };
 
 // Reads a field of the width that it has in this JVM.

@@ -219,8 +219,8 @@ bool StackWalker::leave_above_saved_sp(const CodeBlob& blob) {
   constexpr std::uint64_t kMostCopied = 128;
   CompiledMethod compiled;
   std::uint64_t sp = 0;
-  if (!read_compiled_method(vm_, blob, &compiled) || !compiled.optimised || !load(at_.sp, &sp) ||
-      sp <= at_.sp || sp - at_.sp > kMostCopied || (sp & 7) != 0) {
+  if (!load(at_.sp, &sp) || sp <= at_.sp || sp - at_.sp > kMostCopied || (sp & 7) != 0 ||
+      !read_compiled_method(vm_, blob, &compiled) || !compiled.optimised) {
     return false;
   }
   arch::Registers caller = at_;
@@ -324,8 +324,8 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
   const bool called = arch::follows_call(pc, &target);
   // Words that stub routines have not written yet hold return addresses of calls before.
   // A frame pointer that they have not changed leads to where Java was entered.
-  if (leaf_.end != 0 && (!called || pc == vm_.call_stub_return ||
-                         (target != 0 && (target < leaf_.address || target >= leaf_.end)))) {
+  if (leaf_.end != 0 &&
+      (!called || pc == vm_.call_stub_return || (target != 0 && !leaf_.contains(target)))) {
     return false;
   }
   if (blob.kind == BlobKind::kInterpreter) { // it pushes the return addresses of invocations itself

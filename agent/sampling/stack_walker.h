@@ -61,7 +61,6 @@ class StackWalker {
   bool leave_calling_stub();
   bool is_call_of(const CodeBlob& blob, std::uint64_t pc) const;
   bool leave_called_stub(const CodeBlob& blob);
-  bool leave_by_pushed_word();
   bool leave_unwinding_stub();
   bool leave_exception_stub(const CodeBlob& blob);
   bool leave_frameless_stub(bool adapter);

@@ -42,8 +42,9 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
   }
   push_stub(blob);
   if (blob.frame_bytes >= 16) {
-    return (interrupted_ && is_exception_stub(blob) && leave_exception_stub(blob)) ||
-           (interrupted_ && leave_called_stub(blob)) || leave_frame_of(blob);
+    const bool left = interrupted_ && ((is_exception_stub(blob) && leave_exception_stub(blob)) ||
+                                       leave_called_stub(blob));
+    return left || leave_frame_of(blob);
   }
   if (is_unwinding_stub(blob)) {
     return leave_unwinding_stub() || fail(ErrorFrame::kBrokenStack);
@@ -69,8 +70,7 @@ bool StackWalker::leave_calling_stub() {
 // True if `pc` follows a call that leads into the stub.
 bool StackWalker::is_call_of(const CodeBlob& blob, std::uint64_t pc) const {
   std::uint64_t target = 0;
-  return vm_.contains_code(pc) && arch::follows_call(pc, &target) && target >= blob.address &&
-         target < blob.end;
+  return vm_.contains_code(pc) && arch::follows_call(pc, &target) && blob.contains(target);
 }
 
 // The runtime's entries push registers before they have the frame that their blob tells, and some
@@ -95,9 +95,14 @@ bool StackWalker::leave_called_stub(const CodeBlob& blob) {
   return false;
 }
 
-// The return address is where it was, but for a word or two that a call pushed.
-bool StackWalker::leave_by_pushed_word() {
+// It takes the return address off the stack once it knows the handler; until then it is on top, or
+// in the link register, or below a word or two that a call has pushed.
+bool StackWalker::leave_unwinding_stub() {
   constexpr std::uint64_t kMostWords = 3;
+  arch::Registers linked = at_;
+  if (interrupted_ && at_.lr != 0 && arch::leave_frameless(linked) && is_caller(linked)) {
+    return accept(linked);
+  }
   for (std::uint64_t word = 0; word < kMostWords; ++word) {
     arch::Registers caller = at_;
     caller.sp = at_.sp + word * 8 + arch::kReturnSlotBytes;
@@ -105,18 +110,9 @@ bool StackWalker::leave_by_pushed_word() {
       return accept(caller);
     }
   }
-  return false;
-}
-
-// It takes the return address off the stack once it knows the handler.
-bool StackWalker::leave_unwinding_stub() {
-  arch::Registers on_top = at_;
-  if (interrupted_ && arch::leave_frameless(on_top) && is_caller(on_top)) {
-    return accept(on_top);
-  }
   arch::Registers popped = at_;
   popped.pc = arch::strip_return_address(at_.exception_pc);
-  return leave_by_pushed_word() || (interrupted_ && is_caller(popped) && accept(popped));
+  return interrupted_ && is_caller(popped) && accept(popped);
 }
 
 bool StackWalker::leave_exception_stub(const CodeBlob& blob) {
