@@ -23,4 +23,5 @@ scripts/check_agent_elf.sh "$build/bin/libjprof.so"
 exec python3 -B tests/integration/agent/agent_test.py --jdk jdk-21-aarch64 --library "$build/bin/libjprof.so" \
   --classes "$classes" known_shares_and_weights thread_split two_sessions_in_a_row_and_busy later_copy_hands_over \
   hang_up_stops_it deadline_stops_it killed_jvm_leaves_the_region names_survive_class_churn mixed_work_has_whole_stacks \
-  mathematics_has_whole_stacks exceptions_have_whole_stacks intrinsics_have_whole_stacks inlined_loops_are_named deep_stacks_are_marked flips_generations_when_small foreign_handler_is_respected
+  mathematics_has_whole_stacks exceptions_have_whole_stacks intrinsics_have_whole_stacks inlined_loops_are_named \
+  deep_stacks_are_marked flips_generations_when_small foreign_handler_is_respected
