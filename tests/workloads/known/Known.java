@@ -29,16 +29,16 @@ public final class Known {
   }
 
   /**
-   * Cycles of random length, 20 to 65 ms, so that no timer and no tick keeps step with them. Several
-   * samples fall into each, which makes their shares less random than single draws would be, and the
-   * caller is never compiled with both loops in it.
+   * Cycles of random length, 40 to 130 ms, so that no timer and no tick keeps step with them. Several
+   * samples fall into each, even at 10 ms, which makes their shares less random than single draws
+   * would be, and the caller is never compiled with both loops in it.
    */
   static void shares(long endNanos) {
     double x = 1;
     int random = 1;
     while (System.nanoTime() < endNanos) {
       random = random * 1664525 + 1013904223;
-      int rounds = 2_000_000 + (random >>> 10);
+      int rounds = 4_000_000 + (random >>> 9);
       x = hot(x, rounds);
       x = warm(x, rounds);
       sink = x;
