@@ -96,6 +96,10 @@ unsigned take_line(std::string_view key, std::string_view value, ProcessStatus& 
     out.threads = number<std::uint64_t>(trim(value)).value_or(0);
     return 0;
   }
+  if (key == "FDSize") {
+    out.descriptor_slots = number<std::uint64_t>(trim(value)).value_or(0);
+    return 0;
+  }
   if (key == "SigQ") { // "used/limit"
     const std::string_view both = trim(value);
     const std::size_t slash = std::min(both.find('/'), both.size());

@@ -24,6 +24,7 @@ struct ProcessStatus {
   std::uint64_t permitted_capabilities = 0, effective_capabilities = 0;
   std::uint64_t caught_signals = 0; // bit n - 1 is signal n
   std::uint64_t threads = 0;
+  std::uint64_t descriptor_slots = 0; // at least as many as it has open; 0 if not told
   // Signals (and so POSIX timers) in use and allowed for the process's real uid; 0 if not told.
   std::uint64_t queued_signals = 0, queued_signals_limit = 0;
 

@@ -5,6 +5,7 @@
 #include "sidecar/container/access.h"
 #include "sidecar/container/target_root.h"
 #include "sidecar/jvm/attach_trigger.h"
+#include "sidecar/jvm/descriptor_room.h"
 #include "sidecar/jvm/jvm_flags.h"
 
 #include <algorithm>
@@ -294,6 +295,7 @@ base::Status check_attachable(const TargetRoot& root, const Target& target) {
                               target.name() + " refuses to be attached to",
                               "remove -XX:+DisableAttachMechanism from the JVM's options");
   }
+  JPROF_TRY(check_descriptor_room(target, now));
   if (has_attach_socket(root, target)) {
     return {};
   }
