@@ -94,12 +94,9 @@ const char* owner_of(std::uint64_t handler) {
 
 } // namespace
 
-int Recorder::signal() const {
-  return start_.signal == 0 ? SIGPROF : static_cast<int>(start_.signal);
-}
-
 Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key) {
   received_ns_ = now_ns();
+  signal_ = start_.signal == 0 ? sampling::free_signal() : static_cast<int>(start_.signal);
   if (start_.engine != static_cast<std::uint32_t>(wire::Engine::kCpuTimer) &&
       start_.engine != static_cast<std::uint32_t>(wire::Engine::kPerfClock)) {
     return {AgentStatus::kEngineUnavailable, 0, "this agent does not know the engine"};
@@ -188,7 +185,7 @@ void Recorder::write_header() {
   g_sampler.module_gate.reset();
   g_sampler.modules = g_module_maps;
   g_generations.begin(&g_sampler);
-  g_threads.begin(&g_sampler, g_tables, signal(), start_.interval_ns,
+  g_threads.begin(&g_sampler, g_tables, signal_, start_.interval_ns,
                   static_cast<wire::Engine>(start_.engine)); // abandon() may need it
   header.engine = static_cast<std::uint32_t>(g_threads.engine());
   header.tick_ns = g_threads.engine() == wire::Engine::kCpuTimer ? tick_ns() : 0;
@@ -200,7 +197,7 @@ void Recorder::write_header() {
 
 Failure Recorder::take_signal() {
   std::uint64_t owner = 0;
-  switch (sampling::install_handlers(signal(), &owner)) {
+  switch (sampling::install_handlers(signal_, &owner)) {
   case sampling::InstallError::kSignalTaken:
     return {AgentStatus::kSignalTaken, 0, "the signal belongs to ", owner_of(owner)};
   case sampling::InstallError::kRefused:
@@ -210,7 +207,7 @@ Failure Recorder::take_signal() {
   }
   handlers_installed_ = true;
   os::block_all_signals_but_faults(); // from here on this thread too reads what may not be there
-  g_sampler.signals_carry_timer_id = engines::signals_carry_timer_id(signal());
+  g_sampler.signals_carry_timer_id = engines::signals_carry_timer_id(signal_);
   return {};
 }
 
@@ -255,6 +252,7 @@ void Recorder::close_walker(StopReason reason) {
 Failure Recorder::arm_threads() {
   set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
   set(Counter::kIntervalNanosNow, start_.interval_ns);
+  set(Counter::kOtherSignal, signal_ == SIGPROF ? 0 : static_cast<std::uint64_t>(signal_));
   g_threads.arm_first();
   if (g_threads.armed() == 0) {
     return {AgentStatus::kNoTimers, g_threads.last_error(),
@@ -286,7 +284,7 @@ StopReason Recorder::run() {
   StopReason reason = StopReason::kNone;
   g_inlining_detail.turn_on(); // this and what follows need not precede the first sample
   touch_region(region_, start_.region_bytes);
-  set(Counter::kDeliveryNanos, engines::measure_delivery(g_sampler, signal()));
+  set(Counter::kDeliveryNanos, engines::measure_delivery(g_sampler, signal_));
   limit_ = OverheadLimit(start_.max_overhead_permille);
   for (;;) {
     if (handle_messages(&reason)) {
@@ -298,6 +296,11 @@ StopReason Recorder::run() {
     }
     if (now >= deadline) {
       return StopReason::kDeadline;
+    }
+    // Each tick: whoever took the signal over may soon give it back to the kernel, which would then
+    // end the JVM at our next one.
+    if (!sampling::handler_is_ours()) {
+      return StopReason::kHandlerReplaced;
     }
     if (g_safepoint_stacks.is_active()) {
       g_safepoint_stacks.tick();
@@ -368,10 +371,6 @@ bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
   set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
   set(Counter::kAgentCpuNanos, os::clock_ns(CLOCK_THREAD_CPUTIME_ID));
   store_release(g_sampler.header->heartbeat_mono_ns, now);
-  if (!sampling::handler_is_ours()) {
-    *reason = StopReason::kHandlerReplaced;
-    return true;
-  }
   if (over_limit(now)) {
     *reason = StopReason::kOverhead;
     return true;

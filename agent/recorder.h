@@ -54,13 +54,13 @@ class Recorder {
   void learn_frozen_layout();
   bool every_half_second(std::uint64_t now_ns, wire::StopReason* reason);
   bool over_limit(std::uint64_t now_ns);
-  int signal() const;
 
   ControlChannel& channel_;
   wire::StartMessage start_;
   const std::atomic<bool>& vm_exits_;
   JavaVM* java_vm_;
   void* region_ = nullptr;
+  int signal_ = 0;
   std::uint64_t received_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
   std::uint32_t in_flight_ = 0;

@@ -20,6 +20,7 @@ using sampling::store_release;
 // include/uapi/asm-generic/fcntl.h; libc hides these behind _GNU_SOURCE in some releases.
 constexpr long kSetSignal = 10;
 constexpr long kSetOwner = 15;
+constexpr int kFirstRealTimeSignal = 32; // the kernel's
 struct Owner {
   std::int32_t type; // 0: a thread
   std::int32_t tid;
@@ -39,8 +40,12 @@ long open_event(std::int32_t tid, std::uint64_t interval_ns) {
 
 } // namespace
 
-std::uint32_t perf_refusal() {
-  if (os::has_seccomp_filter()) {
+std::uint32_t perf_refusal(int signal) {
+  if (signal >= kFirstRealTimeSignal) {
+    return wire::kPerfNeedsSigprof;
+  }
+  os::Seccomp seccomp;
+  if (!os::read_seccomp(os::thread_id(), &seccomp) || seccomp.mode != 0) {
     return wire::kPerfNotTried;
   }
   constexpr std::uint64_t kAny = 1'000'000;

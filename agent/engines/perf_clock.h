@@ -15,9 +15,10 @@
 namespace jprof::agent::engines {
 
 // Why the clock cannot be used in this process, of which time in the kernel has to be a part: 0, an
-// errno (EACCES: perf_event_paranoid, EPERM and ENOSYS: the container's seccomp profile), or
-// wire::kPerfNotTried where a seccomp filter is in force, whose answer may be to kill.
-std::uint32_t perf_refusal();
+// errno (EACCES: perf_event_paranoid, EPERM and ENOSYS: the container's seccomp profile),
+// wire::kPerfNotTried where a seccomp filter is in force, whose answer may be to kill, or
+// wire::kPerfNeedsSigprof with another signal.
+std::uint32_t perf_refusal(int signal);
 
 // How many events this process may open: half of the descriptors that it has left.
 std::uint64_t perf_budget();

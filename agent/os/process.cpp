@@ -29,6 +29,16 @@ std::size_t read_file(const char* path, char* to, std::size_t bytes) {
   return length;
 }
 
+// `name` is "/status" or another file in the thread's directory.
+std::size_t read_thread_file(std::int32_t tid, const char* name, char* to, std::size_t bytes) {
+  char path[64];
+  char* end = write_text(path, "/proc/self/task/");
+  end = write_number(end, static_cast<std::uint64_t>(tid));
+  end = write_text(end, name);
+  *end = 0;
+  return read_file(path, to, bytes);
+}
+
 void visit_entries(const char* entries, long bytes, void (*visit)(std::int32_t, void*),
                    void* context) {
   for (long at = 0; at < bytes;) {
@@ -86,25 +96,28 @@ std::uint64_t count_open_files() {
   return complete ? count : ~std::uint64_t{0};
 }
 
-bool has_seccomp_filter() {
+bool read_seccomp(std::int32_t tid, Seccomp* seccomp) {
   char status[4096];
-  const std::size_t length = read_file("/proc/thread-self/status", status, sizeof status);
+  const std::size_t length = read_thread_file(tid, "/status", status, sizeof status);
+  bool known = false;
   for (std::size_t at = 0; at < length; ++at) {
-    if (starts_with(status + at, "\nSeccomp:\t")) {
-      return status[at + 10] != '0';
+    const char* line = status + at;
+    if (*line != '\n') {
+      continue;
+    }
+    if (starts_with(line, "\nSeccomp:\t")) {
+      seccomp->mode = parse_number(line + 10, &line);
+      known = true;
+    } else if (starts_with(line, "\nSeccomp_filters:\t")) {
+      seccomp->filters = parse_number(line + 18, &line);
     }
   }
-  return true;
+  return known;
 }
 
 std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes) {
-  char path[64];
-  char* end = write_text(path, "/proc/self/task/");
-  end = write_number(end, static_cast<std::uint64_t>(tid));
-  end = write_text(end, "/comm");
-  *end = 0;
   char name[32];
-  std::size_t length = read_file(path, name, sizeof name);
+  std::size_t length = read_thread_file(tid, "/comm", name, sizeof name);
   while (length > 0 && name[length - 1] == '\n') {
     --length;
   }
@@ -134,13 +147,8 @@ bool queued_signals(std::uint64_t* queued, std::uint64_t* limit) {
 }
 
 bool blocks_signal(std::int32_t tid, int signal) {
-  char path[64];
-  char* end = write_text(path, "/proc/self/task/");
-  end = write_number(end, static_cast<std::uint64_t>(tid));
-  end = write_text(end, "/status");
-  *end = 0;
   char status[4096];
-  const std::size_t length = read_file(path, status, sizeof status);
+  const std::size_t length = read_thread_file(tid, "/status", status, sizeof status);
   constexpr std::size_t kDigits = 16;
   for (std::size_t at = 0; at + 9 + kDigits <= length; ++at) {
     if (!starts_with(status + at, "\nSigBlk:\t")) {

@@ -20,9 +20,19 @@ std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes);
 // True if that thread of ours has this signal in its mask now.
 bool blocks_signal(std::int32_t tid, int signal);
 
-// True if a seccomp filter looks at the system calls of the calling thread; also where it cannot be
-// told.
-bool has_seccomp_filter();
+// What the kernel lets a thread call (seccomp(2)): Seccomp and Seccomp_filters of its status.
+struct Seccomp {
+  std::uint64_t mode = 0;    // 0 anything, 1 read, write, exit and sigreturn, 2 what filters allow
+  std::uint64_t filters = 0; // 0 as well where the kernel (< 5.9) does not say how many
+
+  // True if `other` may do less, as far as the kernel tells: a thread that has the filters of the
+  // process and some of its own.
+  bool is_wider_than(const Seccomp& other) const {
+    return other.mode == 1 || (other.mode != 0 && mode == 0) || other.filters > filters;
+  }
+};
+// False where it cannot be told.
+bool read_seccomp(std::int32_t tid, Seccomp* seccomp);
 
 // Descriptors that the process has open; ~0 where they cannot be counted.
 std::uint64_t count_open_files();

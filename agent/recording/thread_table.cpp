@@ -25,6 +25,7 @@ constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
 constexpr std::uint32_t kRemoved = 0xffffffff; // an index entry whose thread has ended
 constexpr std::uint32_t kMostNameTries = 100;  // one each 20 ms, then with the CPU times
 constexpr unsigned kLastNameTries = 10;
+constexpr std::uint64_t kQuietNs = 250'000'000;      // a thread that sandboxes itself does it early
 constexpr std::uint64_t kLongestTickNs = 10'000'000; // CONFIG_HZ=100
 constexpr std::size_t kMaxAgentThreads = 8;
 
@@ -87,7 +88,7 @@ void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables,
   std::uint64_t limit = 0;
   timer_budget_ = os::queued_signals(&queued, &limit) && limit > queued ? (limit - queued) / 2 : 0;
   if (engine == wire::Engine::kPerfClock) {
-    const std::uint32_t refusal = engines::perf_refusal();
+    const std::uint32_t refusal = engines::perf_refusal(signal);
     sampling::store_relaxed(sampling::counter(*sampler, Counter::kPerfRefusal),
                             std::uint64_t{refusal});
     perf_budget_ = refusal == 0 ? engines::perf_budget() : 0;
@@ -102,6 +103,7 @@ void ThreadTable::arm_first() {
 }
 
 void ThreadTable::name_first() {
+  seccomp_known_ = os::read_seccomp(os::thread_id(), &seccomp_);
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
     if (sampler_->threads[slot].tid != 0) {
       name_by_kernel(slot);
@@ -154,6 +156,7 @@ void ThreadTable::see(std::int32_t tid) {
   ThreadEntry& entry = sampler_->threads[slot];
   entry.tid = tid;
   entry.seen = scan_number_;
+  entry.quiet = names_later_ ? sampling::kQuietUntilSeen : sampling::kQuietUntilOld;
   entry.java_thread = 0;
   entry.named_after = 0;
   entry.name_tries = 0;
@@ -276,6 +279,29 @@ void ThreadTable::update() {
     if (sampling::load_relaxed(entry.java_thread) != 0) {
       name(slot); // a thread may be renamed
     }
+    if (entry.quiet != 0 && entry.armed != 0) {
+      look_for_sandbox(slot);
+    }
+  }
+}
+
+// A filter of the thread's own may answer any system call by killing the process, the return from a
+// signal handler too: such a thread is left alone.
+void ThreadTable::look_for_sandbox(std::uint32_t slot) {
+  ThreadEntry& entry = sampler_->threads[slot];
+  os::Seccomp theirs;
+  if (!seccomp_known_ || !os::read_seccomp(entry.tid, &theirs)) {
+    return; // it stays quiet
+  }
+  if (seccomp_.is_wider_than(theirs)) {
+    disarm(entry);
+    change(tables_.thread_slots[slot], [](wire::ThreadSlot& record) {
+      record.flags = static_cast<std::uint16_t>((record.flags & ~flag(ThreadFlag::kArmed)) |
+                                                flag(ThreadFlag::kSandboxed));
+    });
+  } else if (entry.quiet == sampling::kQuietUntilSeen ||
+             now_ns() - tables_.thread_slots[slot].armed_ns >= kQuietNs) {
+    sampling::store_relaxed(entry.quiet, std::uint16_t{0});
   }
 }
 

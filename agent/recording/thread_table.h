@@ -6,6 +6,7 @@
 // region and a timer. Nothing of the JVM is asked or hooked for it. Agent's thread only.
 
 #include "agent/jvm/thread_objects.h"
+#include "agent/os/process.h"
 #include "agent/recording/region_layout.h"
 #include "agent/sampling/sampler.h"
 
@@ -29,7 +30,7 @@ class ThreadTable {
 
   // The first scan leaves names to name_first: to read them takes longer than to arm the threads.
   void arm_first();
-  // The kernel's names of the threads that arm_first has found.
+  // The kernel's names of the threads that arm_first has found, and what seccomp leaves the agent.
   void name_first();
   // Arms new threads and retires ended ones, unless the last scan was so long ago that another one
   // would cost more than about a thousandth of a CPU.
@@ -62,6 +63,7 @@ class ThreadTable {
   void retire(std::uint32_t slot);
   void name(std::uint32_t slot);
   void name_by_kernel(std::uint32_t slot);
+  void look_for_sandbox(std::uint32_t slot);
   bool looks_blocked(std::uint32_t slot, std::uint64_t cpu) const;
   bool find_slot(std::int32_t tid, std::uint32_t* index_slot) const;
   bool take_slot(std::uint32_t* slot);
@@ -71,6 +73,8 @@ class ThreadTable {
 
   sampling::Sampler* sampler_ = nullptr;
   jvm::ThreadObjects objects_;
+  os::Seccomp seccomp_; // of the agent's own thread: what the process has
+  bool seccomp_known_ = false;
   bool names_later_ = false;
   bool objects_opened_ = false;
   bool objects_known_ = false;

@@ -149,6 +149,23 @@ void restore(Replaced& replaced, void* handler) {
 
 } // namespace
 
+int free_signal() {
+  // The C libraries keep the lowest real-time signals, others begin to take theirs at SIGRTMIN.
+  constexpr int kHighest = 64;
+  constexpr int kLowest = 56;
+  KernelSigaction now;
+  if (os::signal_action(SIGPROF, nullptr, &now) == 0 && !is_function(now)) {
+    return SIGPROF;
+  }
+  for (int signal = kHighest; signal >= kLowest; --signal) {
+    if (os::signal_action(signal, nullptr, &now) == 0 &&
+        now.handler == reinterpret_cast<void*>(SIG_DFL)) {
+      return signal;
+    }
+  }
+  return SIGPROF;
+}
+
 InstallError install_handlers(int signal, std::uint64_t* taken_by) {
   KernelSigaction before;
   if (os::signal_action(signal, nullptr, &before) != 0) {

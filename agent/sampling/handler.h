@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The session's signal handlers: SIGPROF (or what the session asked for) takes samples; SIGSEGV and
-// SIGBUS make protected loads fail softly and hand everything else to whom they belonged before.
-// install, ignore and restore run on the agent's thread alone.
+// The session's signal handlers: SIGPROF (or another signal, see free_signal) takes samples;
+// SIGSEGV and SIGBUS make protected loads fail softly and hand everything else to whom they
+// belonged before. install, ignore and restore run on the agent's thread alone.
 
 #include "agent/sampling/sampler.h"
 
@@ -14,6 +14,10 @@ namespace jprof::agent::sampling {
 
 // Why handlers could not be installed.
 enum class InstallError { kNone, kSignalTaken, kRefused };
+
+// A signal that has no handler: SIGPROF, or where that has one the highest real-time signal that
+// the kernel still treats in its own way; SIGPROF if there is none.
+int free_signal();
 
 // Installs the fault handlers and the sampling handler. `taken_by` gets the foreign handler's
 // address with kSignalTaken. The sampler is not used before publish().

@@ -24,11 +24,25 @@ constexpr std::uint32_t kShorterDepths[] = {256, 32};
 constexpr std::uint64_t kTimeEachNs = 1'000'000;
 constexpr std::uint64_t kTimeOneOf = 8;
 
+std::uint64_t nanoseconds(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 std::uint64_t thread_cpu_ns() {
   timespec now{};
   arch::system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&now));
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
+  return nanoseconds(now);
+}
+
+// The time as of the last tick: no system call, and no RDTSC, which seccomp's strict mode forbids.
+std::uint64_t quiet_monotonic_ns(const Sampler& sampler) {
+  timespec now{};
+  const std::uint64_t start = load_relaxed(sampler.header->start_mono_ns);
+  if (sampler.clock == nullptr || sampler.clock(CLOCK_MONOTONIC_COARSE, &now) != 0) {
+    return start;
+  }
+  return nanoseconds(now) > start ? nanoseconds(now) : start;
 }
 
 // The JavaThread that runs on this thread, or 0.
@@ -258,8 +272,7 @@ std::uint64_t monotonic_ns(const Sampler& sampler) {
   if (sampler.clock == nullptr || sampler.clock(CLOCK_MONOTONIC, &now) != 0) {
     arch::system_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
   }
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
+  return nanoseconds(now);
 }
 
 std::uint64_t& counter(Sampler& sampler, Counter which) {
@@ -308,12 +321,15 @@ void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
   const std::uint64_t signals =
       shared(sampler.thread_slots[&entry - sampler.threads].signals).fetch_add(1);
   const std::uint64_t stands_for = load_relaxed(entry.interval_ns) >= kTimeEachNs ? 1 : kTimeOneOf;
-  const bool timed = signals % stands_for == 0;
+  const bool quiet = load_relaxed(entry.quiet) != 0;
+  const bool timed = !quiet && signals % stands_for == 0;
   const bool by_perf = info.si_code != SI_TIMER;
-  const std::uint64_t begin = timed || by_perf ? thread_cpu_ns() : 0;
+  const std::uint64_t begin = timed || (by_perf && !quiet) ? thread_cpu_ns() : 0;
   std::uint64_t weight = 0;
-  if (by_perf) {
+  if (by_perf && !quiet) {
     weight = begin - shared(entry.accounted_ns).exchange(begin, std::memory_order_relaxed);
+  } else if (by_perf) {
+    weight = take_weight(entry, 0);
   } else {
     const auto overruns = static_cast<std::uint64_t>(info.si_overrun > 0 ? info.si_overrun : 0);
     if (overruns != 0) {
@@ -328,14 +344,17 @@ void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
     add(waiting.signals, std::uint64_t{1});
     sampler.stacks_wanted.store(1, std::memory_order_relaxed);
   } else {
-    record(sampler, entry, weight, monotonic_ns(sampler),
+    record(sampler, entry, weight, quiet ? quiet_monotonic_ns(sampler) : monotonic_ns(sampler),
            [&](const Generation& generation, Scratch& scratch) {
              return walk_here(sampler, generation, ucontext, entry, scratch);
            });
   }
-  if (timed) {
+  if (quiet) {
+    count(sampler, Counter::kHandlerNanos, load_relaxed(sampler.handler_ns));
+  } else if (timed) {
     const std::uint64_t spent = thread_cpu_ns() - begin;
     count(sampler, Counter::kHandlerNanos, spent * stands_for);
+    store_relaxed(sampler.handler_ns, (load_relaxed(sampler.handler_ns) * 7 + spent) / 8);
     raise_to(counter(sampler, Counter::kHandlerMaxNanos), spent);
   }
   store_release(entry.busy, std::uint32_t{0});

@@ -26,6 +26,10 @@ namespace jprof::agent::sampling {
 // ThreadEntry::armed, 0 while it is not.
 inline constexpr std::uint32_t kArmedByTimer = 1;
 inline constexpr std::uint32_t kArmedByPerf = 2;
+// ThreadEntry::quiet: of a thread that was there before the session, and of one that began later
+// and may be about to sandbox itself.
+inline constexpr std::uint16_t kQuietUntilSeen = 1;
+inline constexpr std::uint16_t kQuietUntilOld = 2;
 
 // What the agent keeps for each armed thread, in the private part of the region. The address of its
 // entry travels in the timer's signal, the number of the event's descriptor in that of perf's
@@ -43,7 +47,10 @@ struct alignas(64) ThreadEntry {
   std::uint64_t accounted_ns = 0;
   std::uint64_t carried_ns = 0;
   std::uint32_t seen = 0;       // the scan that saw this thread last
-  std::uint32_t name_tries = 0; // since java_thread was seen first
+  std::uint16_t name_tries = 0; // since java_thread was seen first
+  // Atomic: not 0 while its handler makes no system call but its return, for nobody has seen yet
+  // that no seccomp filter of the thread's own would kill it for one (kQuietUntilSeen, -Old).
+  std::uint16_t quiet = 0;
 };
 static_assert(sizeof(ThreadEntry) == 64);
 
@@ -97,6 +104,7 @@ struct Sampler {
   // agent's thread can learn it.
   std::atomic<const FrozenLayout*> frozen{nullptr};
   std::atomic<std::uint64_t> frozen_wanted{0};
+  std::uint64_t handler_ns = 10'000;                  // atomic: what a sample has cost lately
   long (*clock)(int clock, void* timespec) = nullptr; // the vDSO's clock_gettime, may be null
   void* (*thread_specific)(unsigned key) = nullptr;   // libc's pthread_getspecific
 };

@@ -63,7 +63,7 @@ struct StartMessage {
   std::uint64_t duration_ns;           // the agent stops by itself this long after its start
   std::uint64_t linger_ns;             // how long it keeps the region after a hang-up
   std::uint32_t max_overhead_permille; // 0: no limit
-  std::uint32_t signal;                // 0: SIGPROF
+  std::uint32_t signal;                // 0: SIGPROF, or another that has no handler
   std::uint64_t reserved[4];
 };
 
@@ -84,7 +84,7 @@ enum class AgentStatus : std::uint32_t {
   kUnsupportedJvm = 4,
   kBusy = 5, // another session runs in this JVM
   kMapFailed = 6,
-  kSignalTaken = 7, // another profiler owns SIGPROF
+  kSignalTaken = 7, // the signal asked for has a handler, or no signal is free
   kNoTimers = 8,    // not one timer could be made
   kWalkerUnavailable = 9,
   kEngineUnavailable = 10,

@@ -83,11 +83,15 @@ enum class Counter : std::uint32_t {
   kIntervalNanosNow = 40, // the interval in force
   kPerfRefusal = 41,      // asked for kPerfClock: why not, an errno or kPerfNotTried; 0: it is used
   kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
+  kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
 };
 
 // Counter::kPerfRefusal where a seccomp filter is in force: its answer to the attempt might be to
 // kill the process.
 inline constexpr std::uint32_t kPerfNotTried = 0x10000;
+// The same where SIGPROF is somebody else's: of a real-time signal perf falls back to SIGIO when
+// too many are queued (fcntl(2), F_SETSIG), and SIGIO ends a process.
+inline constexpr std::uint32_t kPerfNeedsSigprof = 0x10001;
 
 enum class RegionState : std::uint32_t {
   kEmpty = 0, // made by the sidecar, the agent has not written its header
@@ -324,7 +328,8 @@ enum class ThreadFlag : std::uint16_t {
   kJava = 1,
   kArmed = 2,
   kSignalBlocked = 4,
-  kNeverArmed = 8
+  kNeverArmed = 8,
+  kSandboxed = 16 // seccomp filters of its own; not sampled since they were seen
 };
 
 inline constexpr std::size_t kModulePathBytes = 256;

@@ -177,7 +177,8 @@ Check check_profiler(const container::LoadedVm& vm) {
   if (!vm.other_profiler.empty()) {
     return checks::warn(CheckId::kOtherProfiler,
                         "the JVM holds " + base::printable(vm.other_profiler),
-                        "stop that profiler while jprof records: both want SIGPROF");
+                        "both can record at once, but each slows the JVM, and sees the other's "
+                        "work in its profile");
   }
   return checks::pass(CheckId::kOtherProfiler, !vm.agent_library.empty()
                                                    ? "jprof's own agent is resident"

@@ -60,6 +60,9 @@ std::string perf_refusal(const RecorderResult& result) {
   case wire::kPerfNotTried:
     why = "a seccomp filter is in force in the JVM's container, which may kill for the attempt";
     break;
+  case wire::kPerfNeedsSigprof:
+    why = "it needs SIGPROF, which another profiler in the JVM has";
+    break;
   case EACCES:
     why = "kernel.perf_event_paranoid is above 1 and the JVM has no CAP_PERFMON";
     break;
@@ -114,6 +117,10 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.interrupted = result.interrupted;
   out.partial = info.partial;
   out.partial_reason = info.partial_reason;
+  if (const std::uint64_t signal = result.counter(Counter::kOtherSignal); signal != 0) {
+    out.notes.push_back("another profiler in the JVM has SIGPROF: signal " +
+                        std::to_string(signal) + " was used instead");
+  }
   if (std::string refusal = perf_refusal(result); !refusal.empty()) {
     out.notes.push_back(std::move(refusal));
   }
@@ -123,6 +130,8 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   }
   add_unsampled(result.blocked, "block the sampling signal", out.notes);
   add_unsampled(result.never_armed, "got no timer", out.notes);
+  add_unsampled(result.sandboxed, "have seccomp filters of their own and were left alone",
+                out.notes);
   if (std::string lost = lost_detail(result); !lost.empty()) {
     out.notes.push_back(std::move(lost));
   }

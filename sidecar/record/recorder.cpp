@@ -376,6 +376,7 @@ class Session {
     result_.hottest = hottest(kResultMethods);
     result_.blocked = intake_.threads().unsampled(wire::ThreadFlag::kSignalBlocked);
     result_.never_armed = intake_.threads().unsampled(wire::ThreadFlag::kNeverArmed);
+    result_.sandboxed = intake_.threads().unsampled(wire::ThreadFlag::kSandboxed);
     result_.max_depth = region_.header().max_depth;
     result_.tick = tick();
     result_.detail_cut = intake_.detail_was_cut();

@@ -87,6 +87,7 @@ struct RecorderResult {
   std::vector<MethodShare> hottest; // at most ten
   ThreadBook::Unsampled blocked;    // no signal reached them
   ThreadBook::Unsampled never_armed; // the kernel gave no timer
+  ThreadBook::Unsampled sandboxed;   // seccomp filters of their own
 
   std::uint64_t counter(wire::Counter counter) const {
     return counters[static_cast<std::size_t>(counter)];

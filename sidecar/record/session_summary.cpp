@@ -79,6 +79,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
   }
   add_unsampled("threads that block the signal", result.blocked);
   add_unsampled("threads without a timer", result.never_armed);
+  add_unsampled("threads in a sandbox of their own", result.sandboxed);
   return facts;
 }
 

@@ -36,7 +36,7 @@ class ThreadBook {
     std::uint64_t threads = 0;
     std::chrono::nanoseconds cpu{0};
   };
-  Unsampled unsampled(wire::ThreadFlag why) const; // kSignalBlocked or kNeverArmed
+  Unsampled unsampled(wire::ThreadFlag why) const; // kSignalBlocked, kNeverArmed, kSandboxed
 
  private:
   struct Entry {

@@ -7,18 +7,15 @@ Usage: agent_test.py --jdk PART --library libjprof.so --classes DIR [--seconds N
 PART is a name of scripts/parts; exits 77 (skip) where that part is not on this machine.
 """
 
-import argparse
 import math
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 
 import stack_checks  # noqa: F401 (its checks run, too)
-from checks import CHECKS, SIGNAL_BLOCKED, Context, balanced, check, sampled, wait_until_gone
+from checks import SIGNAL_BLOCKED, balanced, check, main, sampled, wait_until_gone
 from driver import Session, wait_for
 from region import OUTCOMES
 
@@ -308,40 +305,37 @@ def foreign_handler_is_respected(context):
     wait_until_gone(jvm.pid)
 
 
-def part(name):
-    root = os.path.dirname(os.path.abspath(__file__)) + "/../../.."
-    found = subprocess.run([f"{root}/scripts/parts", "--where", name], capture_output=True, text=True, check=False)
-    if found.returncode != 0:
-        print(f"skipped: {found.stderr.strip()}")
-        sys.exit(77)
-    return found.stdout.strip() + "/run-java"
+def rounds_per_second(jvm, seconds):
+    """Of CPU time, as the program counts them."""
+
+    def now():
+        jvm.process.stdin.write(b"\n")
+        jvm.process.stdin.flush()
+        return [int(word) for word in jvm.process.stdout.readline().split()]
+
+    before = now()
+    time.sleep(seconds)
+    after = now()
+    return (after[0] - before[0]) / (after[1] - before[1])
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--jdk", required=True)
-    parser.add_argument("--library", required=True)
-    parser.add_argument("--classes", required=True)
-    parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("tests", nargs="*")
-    arguments = parser.parse_args()
-    arguments.java = arguments.jdk if "/" in arguments.jdk else part(arguments.jdk)
-    context = Context(arguments)
-    failed = 0
-    for function in CHECKS:
-        if arguments.tests and function.__name__ not in arguments.tests:
-            continue
-        began = time.monotonic()
-        try:
-            print(function.__name__, flush=True)
-            function(context)
-            print(f"  ok ({time.monotonic() - began:.1f} s)", flush=True)
-        except (AssertionError, OSError, KeyError) as error:
-            failed += 1
-            print(f"  FAILED: {type(error).__name__}: {error}", flush=True)
-        finally:
-            context.end()
-    sys.exit(1 if failed else 0)
+@check
+def a_sample_each_10_ms_costs_less_than_a_percent(context):
+    """K31, by windows with and without us in turn. bench/overhead measures it finely, beside async-profiler."""
+    jvm = context.jvm("Cost", "work", "1")
+    ratios = []
+    for _ in range(12):
+        alone = rounds_per_second(jvm, 0.4)
+        session = Session(jvm, context.library, interval_ms=10)
+        session.run(0.2)  # the start is over
+        ratios.append(rounds_per_second(jvm, 0.4) / alone)
+        session.stop()
+        session.close()
+        wait_until_gone(jvm.pid)
+    kept = sum(ratios) / len(ratios)
+    error = math.sqrt(sum((ratio - kept) ** 2 for ratio in ratios) / (len(ratios) - 1) / len(ratios))
+    print(f"  kept {kept:.4f}, SE {error:.4f}")
+    assert kept >= 0.99 - 3 * error
 
 
 if __name__ == "__main__":

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checks of the agent share: the JVMs they start, what holds after each session, how much chance may do."""
 
+import argparse
 import math
 import os
 import signal
 import subprocess
+import sys
 import time
 
 from driver import PATIENCE_S, Jvm, Session
 from region import OUTCOMES
 
 CHECKS = []
-SIGNAL_BLOCKED = 4  # ThreadFlag of lib/wire/region.h
+SIGNAL_BLOCKED, SANDBOXED = 4, 16  # ThreadFlag of lib/wire/region.h
 
 
 def check(function):
@@ -96,3 +98,40 @@ def poisson_bound(mean, doubt=1e-5):
         term *= mean / number
         below += term
     return number
+
+
+def part(name):
+    root = os.path.dirname(os.path.abspath(__file__)) + "/../../.."
+    found = subprocess.run([f"{root}/scripts/parts", "--where", name], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        print(f"skipped: {found.stderr.strip()}")
+        sys.exit(77)
+    return found.stdout.strip() + "/run-java"
+
+
+def main():
+    """Runs the checks that the arguments name, or all of them."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--jdk", required=True)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--classes", required=True)
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("tests", nargs="*")
+    arguments = parser.parse_args()
+    arguments.java = arguments.jdk if "/" in arguments.jdk else part(arguments.jdk)
+    context = Context(arguments)
+    failed = 0
+    for function in CHECKS:
+        if arguments.tests and function.__name__ not in arguments.tests:
+            continue
+        began = time.monotonic()
+        try:
+            print(function.__name__, flush=True)
+            function(context)
+            print(f"  ok ({time.monotonic() - began:.1f} s)", flush=True)
+        except (AssertionError, OSError, KeyError) as error:
+            failed += 1
+            print(f"  FAILED: {type(error).__name__}: {error}", flush=True)
+        finally:
+            context.end()
+    sys.exit(1 if failed else 0)

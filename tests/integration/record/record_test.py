@@ -13,6 +13,7 @@ import json
 import math
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -41,9 +42,15 @@ class Context:
     def path(self, name):
         return os.path.join(self.directory, name)
 
-    def jvm(self, *workload):
-        command = [self.java, "-Xmx64m", "-cp", self.arguments.classes, *workload]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def jvm(self, *workload, open_files=None):
+        """With a soft limit on open files, if one is given, that stays as it is."""
+        command = [self.java, "-Xmx64m", *(["-XX:-MaxFDLimit"] if open_files else []), "-cp", self.arguments.classes, *workload]
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files or before[0], before[1]))
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
         self.jvms.append(process)
         assert process.stdout.readline().strip() == b"ready"
         return process
@@ -315,6 +322,20 @@ def failures_name_cause_and_exit_code(context):
     assert code == 3 and result["reason"] == "NotAJvm", result
     code, result = context.record(jvm.pid, "-d", "1s", "-o", "missing/x.html")
     assert code == 2 and "missing" in result["message"], result
+
+
+@check
+def a_jvm_without_descriptors_is_left_alone(context):
+    """An attach that it cannot accept would be its last one (HotSpot): refused before, and it works once there is room."""
+    jvm = context.jvm("Neighbours", "files", "3", open_files=512)
+    code, result = context.record(jvm.pid, "-d", "1s", "-o", "x.html")
+    assert (code, result["reason"]) == (5, "AttachFailed"), result
+    assert "512 file descriptors" in result["message"] and "open files" in result["cure"], result
+    jvm.stdin.write(b"\n")
+    jvm.stdin.flush()
+    assert jvm.stdout.readline().strip() == b"closed"
+    code, result = context.record(jvm.pid, "-d", "1s", "-o", "x.html")
+    assert code == 0, result
 
 
 def main():

@@ -44,7 +44,7 @@ class PerfClock : public testing::Test {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "ThreadSanitizer holds signals back, and of several of a kind it keeps one";
 #endif
-    if (const std::uint32_t refusal = perf_refusal(); refusal != 0) {
+    if (const std::uint32_t refusal = perf_refusal(SIGPROF); refusal != 0) {
       GTEST_SKIP() << "perf's clock cannot be used here: " << refusal;
     }
     sampler_.threads = &entry_;

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A library that takes SIGPROF over, as soon as somebody else has a handler for it, without a look
+// at whose it is, and a tenth of a second later gives it back to the kernel, as old profilers do.
+// Counts that in the name of its thread, "taken-1". Another thread works.
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static volatile double sink;
+
+static void* work(void* unused) {
+  for (long i = 0;; ++i) {
+    sink = sink + i * 0.5;
+  }
+  return unused;
+}
+
+static void on_signal(int signal) {
+  (void)signal;
+}
+
+static void* take(void* unused) {
+  for (int taken = 1;; ++taken) {
+    struct sigaction now;
+    do {
+      usleep(1000);
+      sigaction(SIGPROF, NULL, &now);
+    } while (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
+    usleep(200000);
+    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGPROF, &ours, NULL);
+    usleep(100000);
+    ours.sa_handler = SIG_DFL;
+    sigaction(SIGPROF, &ours, NULL);
+    char name[16];
+    snprintf(name, sizeof name, "taken-%d", taken);
+    prctl(PR_SET_NAME, name);
+  }
+  return unused;
+}
+
+__attribute__((constructor)) static void begin(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, work, NULL);
+  pthread_create(&thread, NULL, take, NULL);
+}
