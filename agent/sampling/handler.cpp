@@ -150,14 +150,14 @@ void restore(Replaced& replaced, void* handler) {
 } // namespace
 
 int free_signal() {
-  // The C libraries keep the lowest real-time signals, others begin to take theirs at SIGRTMIN.
-  constexpr int kHighest = 64;
-  constexpr int kLowest = 56;
+  // The C libraries keep the lowest real-time signals, others begin to take theirs at SIGRTMIN; 62
+  // is the JDK's, which takes it when it loads its libnet or libnio.
+  constexpr int kRealTime[] = {64, 63, 61, 60, 59, 58, 57, 56};
   KernelSigaction now;
   if (os::signal_action(SIGPROF, nullptr, &now) == 0 && !is_function(now)) {
     return SIGPROF;
   }
-  for (int signal = kHighest; signal >= kLowest; --signal) {
+  for (const int signal : kRealTime) {
     if (os::signal_action(signal, nullptr, &now) == 0 &&
         now.handler == reinterpret_cast<void*>(SIG_DFL)) {
       return signal;

@@ -15,8 +15,8 @@ namespace jprof::agent::sampling {
 // Why handlers could not be installed.
 enum class InstallError { kNone, kSignalTaken, kRefused };
 
-// A signal that has no handler: SIGPROF, or where that has one the highest real-time signal that
-// the kernel still treats in its own way; SIGPROF if there is none.
+// A signal that has no handler: SIGPROF, or where that has one a real-time signal that the kernel
+// still treats in its own way; SIGPROF if there is none.
 int free_signal();
 
 // Installs the fault handlers and the sampling handler. `taken_by` gets the foreign handler's

@@ -327,7 +327,9 @@ void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
   const std::uint64_t begin = timed || (by_perf && !quiet) ? thread_cpu_ns() : 0;
   std::uint64_t weight = 0;
   if (by_perf && !quiet) {
-    weight = begin - shared(entry.accounted_ns).exchange(begin, std::memory_order_relaxed);
+    const std::uint64_t before =
+        shared(entry.accounted_ns).exchange(begin, std::memory_order_relaxed);
+    weight = begin > before ? begin - before : 0; // quiet ones were counted by the interval
   } else if (by_perf) {
     weight = take_weight(entry, 0);
   } else {
