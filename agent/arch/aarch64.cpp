@@ -3,6 +3,7 @@
 #include "agent/arch/arch.h"
 #include "agent/arch/safe_load.h"
 
+#include <cstddef>
 #include <ucontext.h>
 
 // A load that faults is resumed at jprof_load_failed, a copy at jprof_copy_done, where x2 still
@@ -179,18 +180,56 @@ std::uint64_t behind_trampoline(std::uint64_t target) {
   return trampoline ? behind : target;
 }
 
+// The begin of struct sigcontext, arch/arm64/include/uapi/asm/sigcontext.h.
+struct SavedRegisters {
+  std::uint64_t fault_address, regs[31], sp, pc;
+};
+
+Registers registers_of(const SavedRegisters& saved) {
+  return Registers{.pc = saved.pc,
+                   .sp = saved.sp,
+                   .fp = saved.regs[29],
+                   .lr = saved.regs[30],
+                   .bcp = saved.regs[22],
+                   .sender_sp = saved.regs[19],
+                   .popped_return = 0,
+                   .exception_pc = saved.regs[3],
+                   .third_argument = saved.regs[2]};
+}
+
+// The signal's frame, struct rt_sigframe of arch/arm64/kernel/signal.c: the siginfo, the ucontext.
+constexpr std::uint64_t kSiginfoBytes = 128;
+
+// mov x8, #139; svc #0: rt_sigreturn, as the vDSO and every C library have it.
+bool is_signal_return(std::uint64_t pc) {
+  std::uint64_t code = 0;
+  return load(pc, &code) && code == 0xd4000001d2801168;
+}
+
 } // namespace
 
 Registers read_registers(const void* ucontext) {
-  const auto& context = static_cast<const ucontext_t*>(ucontext)->uc_mcontext;
-  return Registers{.pc = context.pc,
-                   .sp = context.sp,
-                   .fp = context.regs[29],
-                   .lr = context.regs[30],
-                   .bcp = context.regs[22],
-                   .sender_sp = context.regs[19],
-                   .popped_return = 0,
-                   .exception_pc = context.regs[3]};
+  SavedRegisters saved;
+  __builtin_memcpy(&saved, &static_cast<const ucontext_t*>(ucontext)->uc_mcontext, sizeof saved);
+  return registers_of(saved);
+}
+
+bool load_registers(std::uint64_t ucontext, Registers* registers) {
+  SavedRegisters saved;
+  if (!copy(&saved, ucontext + offsetof(ucontext_t, uc_mcontext), sizeof saved)) {
+    return false;
+  }
+  *registers = registers_of(saved);
+  return true;
+}
+
+std::uint64_t interrupted_context(const Registers& registers) {
+  return is_signal_return(registers.pc) ? registers.sp + kSiginfoBytes : 0;
+}
+
+std::uint64_t entered_handler_context(const Registers& registers) {
+  const std::uint64_t context = registers.sp + kSiginfoBytes;
+  return registers.third_argument == context && is_signal_return(registers.lr) ? context : 0;
 }
 
 bool resume_failed_load(void* ucontext) {

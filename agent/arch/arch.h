@@ -19,7 +19,8 @@ namespace jprof::agent::arch {
 // keeps the bytecode pointer in `bcp` (x86-64: r13, aarch64: x22); on the way into a method, the
 // caller's stack pointer is in `sender_sp` (r13, x19) and on x86-64 its return address may be in
 // `popped_return` (rax), taken off the stack. Compiled code jumps to its exception stub with the
-// return address of the call that threw in `exception_pc` (rdx, x3).
+// return address of the call that threw in `exception_pc` (rdx, x3). A signal handler gets what was
+// interrupted in `third_argument` (rdx, x2).
 struct Registers {
   std::uint64_t pc = 0;
   std::uint64_t sp = 0;
@@ -29,6 +30,7 @@ struct Registers {
   std::uint64_t sender_sp = 0;
   std::uint64_t popped_return = 0;
   std::uint64_t exception_pc = 0;
+  std::uint64_t third_argument = 0;
 };
 
 // Words from the frame pointer of HotSpot's call stub to its JavaCallWrapper, where libjvm does not
@@ -61,6 +63,15 @@ inline constexpr std::uint64_t kDwarfStackPointer = 7;
 #endif
 
 Registers read_registers(const void* ucontext);
+// The same by protected loads; false if one failed.
+bool load_registers(std::uint64_t ucontext, Registers* registers);
+
+// If `registers` stand where a signal handler returns to, the address of the ucontext of what the
+// signal interrupted; else 0.
+std::uint64_t interrupted_context(const Registers& registers);
+// The same if they stand at the begin of a handler, which has not done anything yet: the kernel
+// delivers the signals of one tick one upon the other.
+std::uint64_t entered_handler_context(const Registers& registers);
 
 // If `ucontext` was interrupted at a load of safe_load.h, makes it return "failed" and says true.
 bool resume_failed_load(void* ucontext);

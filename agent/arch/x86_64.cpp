@@ -3,6 +3,7 @@
 #include "agent/arch/arch.h"
 #include "agent/arch/safe_load.h"
 
+#include <cstddef>
 #include <ucontext.h>
 
 // A load that faults is resumed at jprof_load_failed with the stack as at entry, a copy at
@@ -196,18 +197,50 @@ FrameState frame_state(const FixedFrameCode& code, std::uint64_t pc) {
   return jumps_out(here) ? FrameState::kReturnOnTop : state_in_body(here);
 }
 
+Registers registers_of(const greg_t* saved) {
+  return Registers{.pc = static_cast<std::uint64_t>(saved[REG_RIP]),
+                   .sp = static_cast<std::uint64_t>(saved[REG_RSP]),
+                   .fp = static_cast<std::uint64_t>(saved[REG_RBP]),
+                   .lr = 0,
+                   .bcp = static_cast<std::uint64_t>(saved[REG_R13]),
+                   .sender_sp = static_cast<std::uint64_t>(saved[REG_R13]),
+                   .popped_return = static_cast<std::uint64_t>(saved[REG_RAX]),
+                   .exception_pc = static_cast<std::uint64_t>(saved[REG_RDX]),
+                   .third_argument = static_cast<std::uint64_t>(saved[REG_RDX])};
+}
+
+// mov $15, %rax; syscall: rt_sigreturn, as every C library and we ourselves have it.
+bool is_signal_return(std::uint64_t pc) {
+  std::uint64_t code = 0;
+  std::uint8_t last = 0;
+  return load(pc, &code) && code == 0x0f0000000fc0c748 && load(pc + 8, &last) && last == 0x05;
+}
+
 } // namespace
 
 Registers read_registers(const void* ucontext) {
-  const auto& registers = static_cast<const ucontext_t*>(ucontext)->uc_mcontext.gregs;
-  return Registers{.pc = static_cast<std::uint64_t>(registers[REG_RIP]),
-                   .sp = static_cast<std::uint64_t>(registers[REG_RSP]),
-                   .fp = static_cast<std::uint64_t>(registers[REG_RBP]),
-                   .lr = 0,
-                   .bcp = static_cast<std::uint64_t>(registers[REG_R13]),
-                   .sender_sp = static_cast<std::uint64_t>(registers[REG_R13]),
-                   .popped_return = static_cast<std::uint64_t>(registers[REG_RAX]),
-                   .exception_pc = static_cast<std::uint64_t>(registers[REG_RDX])};
+  return registers_of(static_cast<const ucontext_t*>(ucontext)->uc_mcontext.gregs);
+}
+
+bool load_registers(std::uint64_t ucontext, Registers* registers) {
+  gregset_t saved;
+  if (!copy(saved, ucontext + offsetof(ucontext_t, uc_mcontext.gregs), sizeof saved)) {
+    return false;
+  }
+  *registers = registers_of(saved);
+  return true;
+}
+
+// The signal's frame, struct rt_sigframe of arch/x86/include/asm/sigframe.h: the return address,
+// the ucontext, the siginfo.
+std::uint64_t interrupted_context(const Registers& registers) {
+  return is_signal_return(registers.pc) ? registers.sp : 0;
+}
+
+std::uint64_t entered_handler_context(const Registers& registers) {
+  const std::uint64_t context = registers.sp + 8;
+  return registers.third_argument == context && is_signal_return(word_at(registers.sp)) ? context
+                                                                                        : 0;
 }
 
 bool resume_failed_load(void* ucontext) {

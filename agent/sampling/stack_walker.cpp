@@ -51,7 +51,10 @@ WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thre
     const std::uint64_t base = word_at(field(java_thread, thread.stack_base));
     stack_end_ = base > at.sp ? base : stack_end_;
   }
-  if (arch::follows_system_call(at.pc) && !vm_.contains_code(at.pc)) {
+  if (const std::uint64_t context = arch::entered_handler_context(at); context != 0) {
+    resume_interrupted(context); // another signal of the same tick: it has not used any time yet
+  }
+  if (arch::follows_system_call(at_.pc) && !vm_.contains_code(at_.pc)) {
     push(wire::make_frame(FrameKind::kKernel, 0));
   }
   while (step()) {
@@ -67,7 +70,23 @@ bool StackWalker::step() {
   return vm_.contains_code(at_.pc) ? step_generated() : step_native();
 }
 
+// Goes on where a signal arrived.
+bool StackWalker::resume_interrupted(std::uint64_t context) {
+  arch::Registers before;
+  if (!arch::load_registers(context, &before) || before.sp <= at_.sp || before.sp > stack_end_) {
+    return false;
+  }
+  at_ = before;
+  interrupted_ = true;
+  innermost_ = true;
+  return true;
+}
+
 bool StackWalker::step_native() {
+  if (const std::uint64_t context = interrupted_ ? 0 : arch::interrupted_context(at_);
+      context != 0) {
+    return resume_interrupted(context) || fail(ErrorFrame::kBrokenStack);
+  }
   push(wire::make_frame(FrameKind::kNative, interrupted_ ? at_.pc : at_.pc - 1));
   result_.unknown_module |= modules_.find(at_.pc) == nullptr;
   arch::Registers caller = at_;

@@ -53,6 +53,7 @@ class StackWalker {
   };
 
   bool step();
+  bool resume_interrupted(std::uint64_t context);
   bool step_native();
   bool step_generated();
   bool step_interpreted(const CodeBlob& blob);

@@ -37,6 +37,9 @@ def finds_the_work(session):
     leaves = session.recording.leaves()
     known = sum(weight for name, weight in leaves.items() if name.startswith("Known."))
     assert known > 0.8 * sum(leaves.values()) > 0, leaves
+    # Not a handler of theirs, which gets the signal of the same tick, and under which the work lies.
+    on_top = sum(1 for _, stack in session.recording.samples if stack[0][0] in ("native", "error"))
+    assert on_top < 0.1 * len(session.recording.samples), f"{on_top} of {len(session.recording.samples)}"
 
 
 def names_of_threads(pid):

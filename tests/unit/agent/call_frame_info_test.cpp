@@ -1,36 +1,19 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/os/modules.h"
 #include "agent/sampling/call_frame_info.h"
 #include "agent/sampling/handler.h"
 #include "agent/sampling/native_unwinder.h"
+#include "tests/unit/agent/loaded_modules.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <memory>
 #include <ucontext.h>
 #include <unwind.h>
 #include <vector>
 
 namespace jprof::agent::sampling {
 namespace {
-
-std::unique_ptr<ModuleMap> loaded_modules() {
-  auto map = std::make_unique<ModuleMap>();
-  os::visit_modules(
-      [](const os::LoadedModule& module, void* context) {
-        auto* modules = static_cast<ModuleMap*>(context);
-        std::uint32_t at = modules->count++;
-        for (; at > 0 && modules->modules[at - 1].begin > module.code_begin; --at) {
-          modules->modules[at] = modules->modules[at - 1];
-        }
-        modules->modules[at] = {module.code_begin, module.code_end, module.eh_frame_header};
-        return true;
-      },
-      map.get());
-  return map;
-}
 
 struct Stacks {
   std::vector<std::uint64_t> ours;
