@@ -37,11 +37,11 @@ def wait_for(condition):
 
 
 class Jvm:
-    """A workload in a JVM of its own."""
+    """A workload in a JVM of its own, which has a process group for what it may start."""
 
     def __init__(self, run_java, classes, arguments, options=()):
         self.process = subprocess.Popen([*run_java, *options, "-cp", classes, *arguments], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)  # fmt: skip
+                                        stdout=subprocess.PIPE, start_new_session=True)  # fmt: skip
         line = self.process.stdout.readline()
         assert line.strip() == b"ready", f"the JVM said {line!r}"
         self.pid = self.process.pid
@@ -72,7 +72,10 @@ class Jvm:
         return int(code.split(":")[-1]) if code.split(":")[-1].strip().lstrip("-").isdigit() else answer
 
     def kill(self):
-        self.process.kill()
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it has ended, and all that it had started
         self.process.wait()
 
 

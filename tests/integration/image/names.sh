@@ -18,9 +18,10 @@ ln -s jprof "$work/kubectl-jprof"
 
 # What a program says and its exit code; standard output and error apart.
 said() { # PROGRAM ARGUMENT...
-  local code=0
-  "$@" 2>"$work/errors" || code=$?
-  cat "$work/errors"
+  local code=0 errors
+  errors=$(mktemp -p "$work") # two of these run at once
+  "$@" 2>"$errors" || code=$?
+  cat "$errors"
   echo "exit $code"
 }
 same() { # ORIGINAL NAME ARGUMENT...
