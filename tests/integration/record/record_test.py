@@ -325,6 +325,23 @@ def failures_name_cause_and_exit_code(context):
 
 
 @check
+def what_is_not_sampled_as_asked_is_said(context):
+    """Threads in a sandbox of their own, and another signal than SIGPROF."""
+    jvm = context.jvm("Native", os.path.join(context.arguments.classes, "libsandboxed.so"))
+    code, result = context.record_for(jvm.pid, 2, "-o", "x.jprof")
+    assert code == 0, result
+    assert any("seccomp filters of their own" in note and "CPU time" in note for note in result["notes"]), result
+    assert not any("SIGPROF" in note for note in result["notes"]), result
+
+    profiler = subprocess.run(["scripts/parts", "--where", "async-profiler"], capture_output=True, text=True, check=True)
+    agent = f"-agentpath:{profiler.stdout.strip()}/lib/libasyncProfiler.so=start,event=ctimer,log=/dev/null"
+    jvm = context.jvm(agent, "Known", "shares", "300")
+    code, result = context.record_for(jvm.pid, 2, "-o", "y.jprof")
+    assert code == 0, result
+    assert any("has SIGPROF: signal 64 was used" in note for note in result["notes"]), result
+
+
+@check
 def a_jvm_without_descriptors_is_left_alone(context):
     """An attach that it cannot accept would be its last one (HotSpot): refused before, and it works once there is room."""
     jvm = context.jvm("Neighbours", "files", "3", open_files=512)
