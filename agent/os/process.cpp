@@ -39,6 +39,18 @@ std::size_t read_thread_file(std::int32_t tid, const char* name, char* to, std::
   return read_file(path, to, bytes);
 }
 
+// What follows `label` in a status file, in which it begins a line but the first; null if none
+// does.
+template <std::size_t kBytes>
+const char* value_of(const char* status, const char (&label)[kBytes]) {
+  for (const char* at = status; *at != 0; ++at) {
+    if (*at == '\n' && starts_with(at + 1, label)) {
+      return at + kBytes; // the line feed, and the label without its NUL
+    }
+  }
+  return nullptr;
+}
+
 void visit_entries(const char* entries, long bytes, void (*visit)(std::int32_t, void*),
                    void* context) {
   for (long at = 0; at < bytes;) {
@@ -98,21 +110,15 @@ std::uint64_t count_open_files() {
 
 bool read_seccomp(std::int32_t tid, Seccomp* seccomp) {
   char status[4096];
-  const std::size_t length = read_thread_file(tid, "/status", status, sizeof status);
-  bool known = false;
-  for (std::size_t at = 0; at < length; ++at) {
-    const char* line = status + at;
-    if (*line != '\n') {
-      continue;
-    }
-    if (starts_with(line, "\nSeccomp:\t")) {
-      seccomp->mode = parse_number(line + 10, &line);
-      known = true;
-    } else if (starts_with(line, "\nSeccomp_filters:\t")) {
-      seccomp->filters = parse_number(line + 18, &line);
-    }
+  read_thread_file(tid, "/status", status, sizeof status);
+  const char* mode = value_of(status, "Seccomp:\t");
+  const char* filters = value_of(status, "Seccomp_filters:\t");
+  if (mode == nullptr) {
+    return false;
   }
-  return known;
+  seccomp->mode = parse_number(mode, &mode);
+  seccomp->filters = filters != nullptr ? parse_number(filters, &filters) : 0;
+  return true;
 }
 
 std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes) {
@@ -129,38 +135,34 @@ std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes) {
 bool queued_signals(std::uint64_t* queued, std::uint64_t* limit) {
   char status[4096];
   read_file("/proc/self/status", status, sizeof status);
-  for (const char* at = status; *at != 0; ++at) {
-    if ((at == status || at[-1] == '\n') && starts_with(at, "SigQ:")) {
-      at += 5;
-      while (*at == '\t' || *at == ' ') {
-        ++at;
-      }
-      *queued = parse_number(at, &at);
-      if (*at != '/') {
-        return false;
-      }
-      *limit = parse_number(at + 1, &at);
-      return true;
-    }
+  const char* at = value_of(status, "SigQ:");
+  if (at == nullptr) {
+    return false;
   }
-  return false;
+  while (*at == '\t' || *at == ' ') {
+    ++at;
+  }
+  *queued = parse_number(at, &at);
+  if (*at != '/') {
+    return false;
+  }
+  *limit = parse_number(at + 1, &at);
+  return true;
 }
 
 bool blocks_signal(std::int32_t tid, int signal) {
   char status[4096];
   const std::size_t length = read_thread_file(tid, "/status", status, sizeof status);
+  const char* mask = value_of(status, "SigBlk:\t");
   constexpr std::size_t kDigits = 16;
-  for (std::size_t at = 0; at + 9 + kDigits <= length; ++at) {
-    if (!starts_with(status + at, "\nSigBlk:\t")) {
-      continue;
-    }
-    // Sixteen hexadecimal digits, the first signal in the last of them.
-    const auto bit = static_cast<unsigned>(signal - 1);
-    const char digit = status[at + 9 + kDigits - 1 - bit / 4];
-    const int value = digit >= 'a' ? digit - 'a' + 10 : digit - '0';
-    return (value >> bit % 4 & 1) != 0;
+  if (mask == nullptr || mask + kDigits > status + length) {
+    return false;
   }
-  return false;
+  // Sixteen hexadecimal digits, the first signal in the last of them.
+  const auto bit = static_cast<unsigned>(signal - 1);
+  const char digit = mask[kDigits - 1 - bit / 4];
+  const int value = digit >= 'a' ? digit - 'a' + 10 : digit - '0';
+  return (value >> bit % 4 & 1) != 0;
 }
 
 std::uint64_t parse_number(const char* text, const char** end) {
