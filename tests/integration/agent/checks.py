@@ -61,21 +61,29 @@ def sampled(context, jvm, samples, **options):
     return session, region
 
 
+def names_of_threads(pid):
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{tid}/comm") as name:
+                yield name.read().strip()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended while we looked
+
+
+def caught_signals(pid):
+    """Bit n - 1 is signal n."""
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
+
+
 def no_residue(pid):
     """No handler of ours, no timer, no agent thread is left."""
     with open(f"/proc/{pid}/timers") as timers:
         assert timers.read() == ""
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{tid}/comm") as name:
-                assert name.read().strip() != "jprof", "the agent's thread is still there"
-        except (FileNotFoundError, ProcessLookupError):
-            pass  # it ended while we looked
+    assert "jprof" not in names_of_threads(pid), "the agent's thread is still there"
     if "/qemu-" in os.readlink(f"/proc/{pid}/exe"):
         return  # the emulator keeps a handler of its own for each signal that was ever handled
-    with open(f"/proc/{pid}/status") as status:
-        caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
-    assert not caught >> (signal.SIGPROF - 1) & 1, "SIGPROF is still handled"
+    assert not caught_signals(pid) >> (signal.SIGPROF - 1) & 1, "SIGPROF is still handled"
 
 
 def wait_until_gone(pid):

@@ -18,7 +18,7 @@ import tempfile
 import time
 import zipfile
 
-from checks import SANDBOXED, balanced, check, main, part, sampled, wait_until_gone
+from checks import SANDBOXED, balanced, caught_signals, check, main, names_of_threads, part, sampled, wait_until_gone
 from driver import Session, wait_for
 
 JAVA = ("interpreted", "c1", "c2", "inlined", "javanative")
@@ -40,15 +40,6 @@ def finds_the_work(session):
     on_top = sum(1 for stack in known if stack[0][0] == "native")
     assert len(known) > 30, session.recording.leaves()
     assert broken < 0.1 * len(stacks) and on_top < 0.1 * len(known), (len(stacks), broken, len(known), on_top)
-
-
-def names_of_threads(pid):
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{tid}/comm") as name:
-                yield name.read().strip()
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it ended while we looked
 
 
 def counted(pid, what):
@@ -238,14 +229,9 @@ def jfr_records_beside_us(context):
     end_well(jvm, second)
 
 
-def caught(jvm):
-    with open(f"/proc/{jvm.pid}/status") as status:
-        return next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
-
-
 def comes_first(context, jvm, owner):
     """Somebody else has the signal: asked for it we refuse and say who has it, else we take another, and both work."""
-    before = caught(jvm)
+    before = caught_signals(jvm.pid)
     refused = Session(jvm, context.library, interval_ms=1, signal_number=signal.SIGPROF)
     assert refused.failure and refused.failure[0] == "signal_taken", refused.failure
     assert owner in refused.failure[2], refused.failure
@@ -257,7 +243,7 @@ def comes_first(context, jvm, owner):
     assert region.counters["other_signal"] > 32 and region.counters["foreign"] == 0, region.counters
     finds_the_work(session)
     session.close()
-    wait_for(lambda: caught(jvm) == before)
+    wait_for(lambda: caught_signals(jvm.pid) == before)
     assert jvm.process.poll() is None
 
 

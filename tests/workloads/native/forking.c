@@ -4,12 +4,13 @@
 // A library that forks one child after another from a thread named "forked-7". Some work on and get
 // the sampling signal, with whatever handler they have inherited; others become a shell that looks
 // for files of ours. If a child ends otherwise than it should, so does the JVM.
+#include "tests/workloads/native/counted.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,9 +44,7 @@ static void* fork_on(void* unused) {
       fprintf(stderr, "child %d ended with status %x\n", i, (unsigned)status);
       abort();
     }
-    char name[16];
-    snprintf(name, sizeof name, "forked-%d", i);
-    prctl(PR_SET_NAME, name);
+    count("forked", i);
   }
   return unused;
 }

@@ -4,11 +4,11 @@
 // A library that takes SIGPROF over, as soon as somebody else has a handler for it, without a look
 // at whose it is, and a tenth of a second later gives it back to the kernel, as old profilers do.
 // Counts that in the name of its thread, "taken-1". Another thread works.
+#include "tests/workloads/native/counted.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 static volatile double sink;
@@ -37,9 +37,7 @@ static void* take(void* unused) {
     usleep(100000);
     ours.sa_handler = SIG_DFL;
     sigaction(SIGPROF, &ours, NULL);
-    char name[16];
-    snprintf(name, sizeof name, "taken-%d", taken);
-    prctl(PR_SET_NAME, name);
+    count("taken", taken);
   }
   return unused;
 }
