@@ -113,13 +113,24 @@ struct SharedMemory {
 // third of the usual weight.
 constexpr int kNiceness = 5;
 
+long processors() {
+  return std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+// Beside the JVM's answer to the attach request, where both have a processor. With two, the JVM's
+// work keeps one and its answer needs the other: a thread of ours there costs it a time slice
+// (bench/capture/run: timers armed 3 ms later).
+std::launch when_to_share() {
+  constexpr long kEnough = 3;
+  return processors() >= kEnough ? std::launch::async | std::launch::deferred
+                                 : std::launch::deferred;
+}
+
 base::Result<SharedMemory> share_memory(nanoseconds interval, std::uint64_t threads) {
   const MemoryBudget budget = memory_budget(available_memory());
-  const std::uint64_t bytes =
-      std::min(budget.region_bytes,
-               region_bytes_for({.interval = interval,
-                                 .processors = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)),
-                                 .threads = threads}));
+  const std::uint64_t bytes = std::min(
+      budget.region_bytes,
+      region_bytes_for({.interval = interval, .processors = processors(), .threads = threads}));
   JPROF_TRY_ASSIGN(base::UniqueFd region, make_region(bytes));
   return SharedMemory{budget, bytes, std::move(region)};
 }
@@ -216,10 +227,10 @@ class Capture {
   // Nothing of the session is left when it returns: the agent is free for the next one.
   base::Result<RecorderResult> record_from(const jvm::Target& target, const std::string& agent_file,
                                            RecordingFile& file) {
-    // While the JVM is busy with us: takes as long as the JVM does, which goes first where they
-    // share a processor. Where no thread can be made, get() does it.
+    // A thread beside us lets the JVM go first where they share a processor after all. Where there
+    // is to be none, or none can be made, get() does it.
     const pid_t caller = ::gettid();
-    std::future<base::Result<SharedMemory>> sharing = std::async([this, &target, caller] {
+    auto sharing = std::async(when_to_share(), [this, &target, caller] {
       if (::gettid() != caller) {
         ::setpriority(PRIO_PROCESS, 0, kNiceness); // of this thread alone (setpriority(2))
       }
