@@ -316,7 +316,7 @@ class Work {
     }
     log::info("capture " + request_.id + " is sealed: " + std::to_string(outcome->samples) +
               " samples" + (outcome->partial ? ", partial: " + outcome->partial_reason : ""));
-    static_cast<void>(::write(context_.wake_fd, "s", 1));
+    [[maybe_unused]] const ssize_t wrote = ::write(context_.wake_fd, "s", 1);
     return std::nullopt;
   }
 

@@ -126,7 +126,7 @@ void Connection::on_tick() {
 
 void Connection::on_signal() {
   signalfd_siginfo info{};
-  static_cast<void>(::read(signals_.get(), &info, sizeof info));
+  [[maybe_unused]] const ssize_t got = ::read(signals_.get(), &info, sizeof info);
   leaving_ = true;
   deadline_ = Deadline::after(kLeaveTime);
   // The capture's process has the signal, too: it belongs to serve's process group.
