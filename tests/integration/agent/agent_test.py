@@ -17,6 +17,7 @@ import time
 import stack_checks  # noqa: F401 (its checks run, too)
 from checks import SIGNAL_BLOCKED, balanced, check, main, sampled, wait_until_gone
 from driver import Session, wait_for
+from process import blocked_signals
 from region import OUTCOMES
 
 
@@ -245,15 +246,7 @@ def costs_are_counted_and_limited(context):
 
 def blocks_signal(pid):
     """True if every thread of the process does."""
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{tid}/status") as status:
-                mask = next(int(line.split()[1], 16) for line in status if line.startswith("SigBlk"))
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it ended while we looked
-        if not mask >> (signal.SIGPROF - 1) & 1:
-            return False
-    return True
+    return all(mask >> (signal.SIGPROF - 1) & 1 for mask in blocked_signals(pid))
 
 
 @check

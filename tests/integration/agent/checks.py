@@ -11,6 +11,7 @@ import sys
 import time
 
 from driver import PATIENCE_S, Jvm, Session
+from process import caught_signals, names_of_threads
 from region import OUTCOMES
 
 CHECKS = []
@@ -59,21 +60,6 @@ def sampled(context, jvm, samples, **options):
     region = session.stop()
     balanced(region)
     return session, region
-
-
-def names_of_threads(pid):
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{tid}/comm") as name:
-                yield name.read().strip()
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it ended while we looked
-
-
-def caught_signals(pid):
-    """Bit n - 1 is signal n."""
-    with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
 
 
 def no_residue(pid):

@@ -18,8 +18,9 @@ import tempfile
 import time
 import zipfile
 
-from checks import SANDBOXED, balanced, caught_signals, check, main, names_of_threads, part, sampled, wait_until_gone
+from checks import SANDBOXED, balanced, check, main, part, sampled, wait_until_gone
 from driver import Session, wait_for
+from process import caught_signals, names_of_threads
 
 JAVA = ("interpreted", "c1", "c2", "inlined", "javanative")
 PATIENCE = 40  # sessions of a second, until the neighbour has done what it is for

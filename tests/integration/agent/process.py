@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernel says of a process and its threads. In a mask of signals bit n - 1 is signal n."""
+
+import os
+
+
+def _of_threads(pid, read):
+    """read(directory of the thread) of each thread but those that end while we look."""
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        try:
+            yield read(f"/proc/{pid}/task/{tid}")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+
+
+def _mask(directory, field):
+    with open(directory + "/status", encoding="utf-8", errors="replace") as status:
+        return next(int(line.split()[1], 16) for line in status if line.startswith(field))
+
+
+def _name(directory):
+    with open(directory + "/comm", encoding="utf-8", errors="replace") as name:
+        return name.read().strip()
+
+
+def names_of_threads(pid):
+    return _of_threads(pid, _name)
+
+
+def caught_signals(pid):
+    """The mask of those that have a handler."""
+    return _mask(f"/proc/{pid}", "SigCgt")
+
+
+def blocked_signals(pid):
+    """Each thread's mask."""
+    return _of_threads(pid, lambda directory: _mask(directory, "SigBlk"))
