@@ -16,7 +16,8 @@ bool OverheadLimit::is_exceeded(const OverheadSample& now) {
     return false;
   }
   const bool is_first = before_.at_ns == 0;
-  const std::uint64_t cost = now.cost_ns - before_.cost_ns;
+  const std::uint64_t cost =
+      now.handler_ns - before_.handler_ns + (now.signals - before_.signals) * now.delivery_ns;
   const std::uint64_t used = now.process_cpu_ns - before_.process_cpu_ns;
   const std::uint64_t least = (now.at_ns - before_.at_ns) / kLeastShare;
   before_ = now;

@@ -11,9 +11,12 @@ namespace jprof::agent {
 
 struct OverheadSample {
   std::uint64_t at_ns = 0; // CLOCK_MONOTONIC
-  // CPU time that samples took since the start. Not that of the agent's own thread, which looks for
-  // new threads at a bounded cost whatever the rate: no step would change it.
-  std::uint64_t cost_ns = 0;
+  // What samples took since the start: CPU time of the handlers, and signals of which each costs
+  // delivery_ns, as known now. Not the CPU time of the agent's own thread, which looks for new
+  // threads at a bounded cost whatever the rate: no step would change it.
+  std::uint64_t handler_ns = 0;
+  std::uint64_t signals = 0;
+  std::uint64_t delivery_ns = 0;
   std::uint64_t process_cpu_ns = 0; // CPU time of the whole process
 };
 

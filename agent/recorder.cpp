@@ -3,7 +3,6 @@
 #include "agent/recorder.h"
 
 #include "agent/engines/cpu_timer.h"
-#include "agent/engines/delivery_cost.h"
 #include "agent/jvm/frozen_layout.h"
 #include "agent/jvm/inlining_detail.h"
 #include "agent/jvm/tool_interface.h"
@@ -284,7 +283,6 @@ StopReason Recorder::run() {
   StopReason reason = StopReason::kNone;
   g_inlining_detail.turn_on(); // this and what follows need not precede the first sample
   touch_region(region_, start_.region_bytes);
-  set(Counter::kDeliveryNanos, engines::measure_delivery(g_sampler, signal_));
   limit_ = OverheadLimit(start_.max_overhead_permille);
   for (;;) {
     if (handle_messages(&reason)) {
@@ -367,6 +365,10 @@ void Recorder::answer(const ReceivedMessage& message) {
 }
 
 bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
+  if (delivery_.wants_more()) {
+    delivery_.add(engines::measure_delivery(g_sampler, signal_));
+    set(Counter::kDeliveryNanos, delivery_.median_ns());
+  }
   g_threads.update();
   set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
   set(Counter::kAgentCpuNanos, os::clock_ns(CLOCK_THREAD_CPUTIME_ID));
@@ -395,8 +397,9 @@ void Recorder::learn_frozen_layout() {
 // in vain.
 bool Recorder::over_limit(std::uint64_t now) {
   const OverheadSample sample{.at_ns = now,
-                              .cost_ns = get(Counter::kHandlerNanos) +
-                                         get(Counter::kEntered) * get(Counter::kDeliveryNanos),
+                              .handler_ns = get(Counter::kHandlerNanos),
+                              .signals = get(Counter::kEntered),
+                              .delivery_ns = get(Counter::kDeliveryNanos),
                               .process_cpu_ns = get(Counter::kProcessCpuNanosAtStop)};
   if (!limit_.is_exceeded(sample)) {
     return false;

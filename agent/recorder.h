@@ -6,6 +6,7 @@
 // that cannot kill the JVM (docs/design/agent.md). One at a time; the session's thread only.
 
 #include "agent/control_channel.h"
+#include "agent/engines/delivery_cost.h"
 #include "agent/failure.h"
 #include "agent/jvm/java_thread.h"
 #include "agent/overhead_limit.h"
@@ -69,6 +70,7 @@ class Recorder {
   std::uint32_t frozen_tries_ = 0;
   bool handlers_installed_ = false;
   OverheadLimit limit_;
+  engines::DeliveryCost delivery_;
 };
 
 } // namespace jprof::agent

@@ -17,6 +17,14 @@ constexpr std::uint64_t kEveryNs = 100'000;
 constexpr std::uint32_t kMostLooks = 200'000;
 constexpr std::uint32_t kFewestGaps = 7; // of which the median is no accident
 
+void insert_ascending(std::uint64_t* values, std::uint32_t count, std::uint64_t value) {
+  std::uint32_t at = count;
+  for (; at > 0 && values[at - 1] > value; --at) {
+    values[at] = values[at - 1];
+  }
+  values[at] = value;
+}
+
 // The gaps in which a signal came, ascending; returns how many.
 std::uint32_t collect_gaps(const sampling::Sampler& sampler, std::uint64_t* gaps) {
   std::uint32_t count = 0;
@@ -28,11 +36,7 @@ std::uint32_t collect_gaps(const sampling::Sampler& sampler, std::uint64_t* gaps
       // The signal came between the two clocks, or after the second: then the next gap is it.
       const std::uint64_t after = sampling::monotonic_ns(sampler);
       const std::uint64_t gap = now - before > after - now ? now - before : after - now;
-      std::uint32_t at = count++;
-      for (; at > 0 && gaps[at - 1] > gap; --at) {
-        gaps[at] = gaps[at - 1];
-      }
-      gaps[at] = gap;
+      insert_ascending(gaps, count++, gap);
       seen = signals;
       before = after;
     } else {
@@ -61,6 +65,13 @@ std::uint64_t measure_delivery(const sampling::Sampler& sampler, int signal) {
   arch::system_call(SYS_timer_delete, timer);
   arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask_before), 0, 8);
   return count < kFewestGaps ? 0 : gaps[count / 2];
+}
+
+void DeliveryCost::add(std::uint64_t measured_ns) {
+  ++tries_;
+  if (measured_ns != 0) {
+    insert_ascending(ascending_ns_, found_++, measured_ns);
+  }
 }
 
 } // namespace jprof::agent::engines

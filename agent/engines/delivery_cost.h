@@ -17,4 +17,19 @@ namespace jprof::agent::engines {
 // kept.
 std::uint64_t measure_delivery(const sampling::Sampler& sampler, int signal);
 
+// The median of a few measurements, the lower of two: noise only adds, and one measured in a noisy
+// moment found several times too much. One thread.
+class DeliveryCost {
+ public:
+  bool wants_more() const { return tries_ < kTries; }
+  void add(std::uint64_t measured_ns); // 0: that one failed. REQUIRES: wants_more()
+  std::uint64_t median_ns() const { return found_ == 0 ? 0 : ascending_ns_[(found_ - 1) / 2]; }
+
+ private:
+  static constexpr std::uint32_t kTries = 3;
+  std::uint64_t ascending_ns_[kTries] = {};
+  std::uint32_t found_ = 0;
+  std::uint32_t tries_ = 0;
+};
+
 } // namespace jprof::agent::engines
