@@ -15,8 +15,8 @@ import java.util.concurrent.CountDownLatch;
  * input by one line.
  *
  * <p>Usage: Cost MODE [N]. Modes: "work" counts the rounds of N threads that compute without end and
- * answers "ROUNDS CPU_NS", both since the start; "stalls" runs one VM operation after another and
- * answers "NUMBER P99_NS MAX_NS" of those since the last line; "deep" works below 250 activations that
+ * answers "ROUNDS CPU_NS", both since the start; "stalls" runs one VM operation after another beside N
+ * threads that compute and answers "NUMBER P99_NS MAX_NS" of those since the last line; "deep" works below 250 activations that
  * are another sequence of two methods each time, on N threads; "large" has 10 000 classes of one method
  * and N sleeping threads, and computes.
  */
@@ -93,15 +93,17 @@ public final class Cost {
   }
 
   /** A thread's ThreadInfo with its stack takes a VM operation, VM_ThreadDump, at a safepoint of all threads. */
-  static void stalls() throws Exception {
-    Worker worker = new Worker(0);
-    worker.start();
+  static void stalls(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      new Worker(i).start();
+    }
+    final long asked = Thread.currentThread().getId();
     Thread.sleep(500);
     ThreadMXBean beans = ManagementFactory.getThreadMXBean();
     Thread asker = new Thread(() -> {
       while (true) {
         long begin = System.nanoTime();
-        sink = beans.getThreadInfo(worker.getId(), 4).getStackTrace().length;
+        sink = beans.getThreadInfo(asked, 4).getStackTrace().length;
         keep(System.nanoTime() - begin);
         try {
           Thread.sleep(0, 200_000);
@@ -204,7 +206,7 @@ public final class Cost {
     int count = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 1;
     switch (arguments[0]) {
       case "work": work(count); break;
-      case "stalls": stalls(); break;
+      case "stalls": stalls(count); break;
       case "deep": deep(count); break;
       case "large": large(count); break;
       default: throw new IllegalArgumentException(arguments[0]);
