@@ -33,8 +33,8 @@ TEST(DeliveryCost, PassesOverWhatFailed) {
   EXPECT_EQ(cost.median_ns(), 18U);
   cost.add(90);
   EXPECT_EQ(cost.median_ns(), 18U);
-  EXPECT_FALSE(
-      cost.wants_more()); // a measurement costs CPU time: failures are not repeated for ever
+  // A measurement costs CPU time: failures are not repeated for ever.
+  EXPECT_FALSE(cost.wants_more());
 }
 
 } // namespace

@@ -16,9 +16,9 @@ import java.util.concurrent.CountDownLatch;
  *
  * <p>Usage: Cost MODE [N]. Modes: "work" counts the rounds of N threads that compute without end and
  * answers "ROUNDS CPU_NS", both since the start; "stalls" runs one VM operation after another beside N
- * threads that compute and answers "NUMBER P99_NS MAX_NS" of those since the last line; "deep" works below 250 activations that
- * are another sequence of two methods each time, on N threads; "large" has 10 000 classes of one method
- * and N sleeping threads, and computes.
+ * threads that compute and answers "NUMBER P99_NS MAX_NS" of those since the last line; "deep" works
+ * below 250 activations that are another sequence of two methods each time, on N threads; "large" has
+ * 10 000 classes of one method and N sleeping threads, and computes.
  */
 public final class Cost {
   static volatile double sink;
