@@ -6,7 +6,7 @@
 //   tests/page/run             all tests (JPROF_BUILD_DIR: where bin/jprof is; default build/dev)
 //   tests/page/run --reserved  makes lib/page/reserved_names.txt anew
 //   tests/page/run FILE...     some test files
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -30,7 +30,26 @@ if (wanted[0] === '--reserved') {
   process.exit(0);
 }
 const files = wanted.length ? wanted : readdirSync(here).filter((name) => name.endsWith('.test.mjs')).map((name) => here + name);
+
+// Runs one file; what its failed tests said (TAP: from "not ok" to the end of its YAML block), null when all passed.
+function run(file) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ['--test', file], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      said += text;
+      process.stdout.write(text);
+    });
+    child.on('close', (status) => resolve(status === 0 ? null : (said.match(/^ *not ok [^]*?\n *\.\.\.$/gm) ?? []).join('\n')));
+  });
+}
+
 // One file after the other, since some measure: Debian's Node.js 18 has no --test-concurrency.
-const failed = files.filter((file) => spawnSync(process.execPath, ['--test', file], { stdio: 'inherit' }).status !== 0);
-if (failed.length) console.error('failed: ' + failed.join(' '));
-process.exit(failed.length ? 1 : 0);
+const failed = new Map();
+for (const file of files) {
+  const said = await run(file);
+  if (said !== null) failed.set(file, said);
+}
+// At the end once more: of a long output only the end may be kept.
+for (const [file, said] of failed) console.error(`failed: ${file}\n${said}`);
+process.exit(failed.size ? 1 : 0);

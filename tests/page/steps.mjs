@@ -35,8 +35,15 @@ export async function hoverBox(page, share, row, view) {
   return page.locator('.tip').innerText();
 }
 
-export const selectedName = (page) => page.locator('.details .full').innerText();
-export const details = async (page) => (await page.locator('.details .facts').innerText()).replace(/\s+/g, ' ');
+// What the page shows, once it has drawn what was asked of it: it draws at its next frame, not at the click.
+async function shown(page, selector) {
+  await settle(page);
+  return page.locator(selector).innerText();
+}
+
+export const selectedName = (page) => shown(page, '.details .full');
+export const details = async (page) => (await shown(page, '.details .facts')).replace(/\s+/g, ' ');
+export const samplesShown = (page) => shown(page, '.capture');
 export const fragment = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
 
 export async function press(page, ...keys) {
@@ -48,6 +55,7 @@ export async function press(page, ...keys) {
 
 // Rows of the table that are in view: [[cell, ...], ...].
 export async function tableRows(page) {
+  await settle(page);
   return page.locator('section:not([hidden]) .virtual .table-row').evaluateAll((rows) => rows.sort((a, b) => parseFloat(a.style.top) - parseFloat(b.style.top)).map((row) => [...row.children].map((cell) => cell.innerText.replace(/\s+/g, ' ').trim())));
 }
 
@@ -55,12 +63,7 @@ export async function search(page, text) {
   await page.keyboard.press('/');
   await page.keyboard.press('Control+A');
   await page.keyboard.type(text);
-  await settle(page);
-  return page.locator('.found').innerText();
-}
-
-export async function samplesShown(page) {
-  return page.locator('.capture').innerText();
+  return shown(page, '.found');
 }
 
 export async function pixel(page, x, y) {
