@@ -12,10 +12,6 @@
 
 namespace jprof::serve {
 
-std::string capture_lock(const spool::Spool& spool, const std::string& id) {
-  return spool.lock_path("capture-" + id);
-}
-
 base::Result<CaptureProcess> CaptureProcess::start(ServeContext& context,
                                                    const control::RecordRequest& request) {
   JPROF_TRY_ASSIGN(Worker worker, start_worker("a capture", [&](base::UniqueFd channel) {

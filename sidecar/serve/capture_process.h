@@ -16,9 +16,6 @@
 
 namespace jprof::serve {
 
-// Locks of the spool that a running capture holds (file_lock.h).
-std::string capture_lock(const spool::Spool& spool, const std::string& id);
-
 // One capture in a process of its own, with a memory limit: it alone reads what the JVM and its
 // agent wrote. It goes on when whoever started it has gone, seals what it has on SIGTERM, and
 // outlives nothing but itself. One thread.

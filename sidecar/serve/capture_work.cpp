@@ -12,7 +12,7 @@
 #include "sidecar/serve/admission.h"
 #include "sidecar/serve/capture_process.h"
 #include "sidecar/serve/complete_manifest.h"
-#include "sidecar/serve/file_lock.h"
+#include "sidecar/spool/file_lock.h"
 
 #include <algorithm>
 #include <array>
@@ -33,6 +33,8 @@ namespace jprof::serve {
 namespace {
 
 using control::FrameType;
+using spool::FileLock;
+using spool::LockHolder;
 
 constexpr std::size_t kLongestName = 200;
 constexpr std::size_t kLongestText = 4096;
@@ -200,7 +202,7 @@ class Work {
   }
 
   Failure take_capture() {
-    return take(capture_lock(context_.spool, request_.id), "this capture is running already");
+    return take(context_.spool.capture_lock(request_.id), "this capture is running already");
   }
 
   Failure take_slot() {
@@ -344,7 +346,7 @@ int run_capture_work(ServeContext& context, const control::RecordRequest& reques
   Work work(context, request, channel);
   auto failure = work.run();
   if (!failure || failure->busy_id != request.id) { // else the lock is somebody else's
-    ::unlink(capture_lock(context.spool, request.id).c_str());
+    ::unlink(context.spool.capture_lock(request.id).c_str());
   }
   if (failure) {
     channel.error(std::move(*failure));

@@ -7,7 +7,7 @@
 #include "lib/control/hello.h"
 #include "lib/log/log.h"
 #include "sidecar/serve/admission.h"
-#include "sidecar/serve/file_lock.h"
+#include "sidecar/spool/file_lock.h"
 
 #include <algorithm>
 #include <array>
@@ -319,7 +319,7 @@ void Connection::wait_for(const std::string& id) {
 
 void Connection::look_at_waited() {
   const spool::Entry entry = context_.spool.find(waited_id_);
-  const bool running = FileLock::is_held(capture_lock(context_.spool, waited_id_));
+  const bool running = spool::FileLock::is_held(context_.spool.capture_lock(waited_id_));
   const bool there = entry.place != spool::Place::kNone;
   if (there && entry.place != spool::Place::kIncoming) {
     send_entry(entry);
@@ -331,9 +331,9 @@ void Connection::look_at_waited() {
                                   "capture " + waited_id_ + " ended without a sample"));
     }
   } else if (!running) {
-    // Its process and the connection that watched it are gone.
+    // Its process and the connection that watched it are gone, or it was sealed just now.
     auto salvaged = context_.spool.salvage(waited_id_, "the capture's process ended");
-    if (!salvaged && context_.spool.find(waited_id_).place == spool::Place::kIncoming) {
+    if (!salvaged && salvaged.error().code != ErrorCode::kBusy) {
       send_error(std::move(salvaged).error());
     }
   } else if (stream_.pending() == 0) {

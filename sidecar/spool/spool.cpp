@@ -172,8 +172,16 @@ base::Status Spool::drop(const Entry& entry, Ending ending) {
                             std::string(kEndings[static_cast<std::size_t>(ending)]) + "." +
                             entry.id;
   remove_tree(trash);
-  if (::rename(entry.directory.c_str(), trash.c_str()) != 0 && errno != ENOENT) {
-    return base::errno_failure(errno, "cannot remove " + entry.directory);
+  if (::rename(entry.directory.c_str(), trash.c_str()) != 0) {
+    if (errno != ENOENT) {
+      return base::errno_failure(errno, "cannot remove " + entry.directory);
+    }
+    // An accepted one may have no directory yet; one that was moved meanwhile has not ended.
+    if (const Entry now = find(entry.id); now.place != Place::kNone) {
+      return base::make_failure(base::ErrorCode::kNotFound,
+                                "capture " + entry.id + " is no longer in " + entry.directory +
+                                    " but in " + now.directory);
+    }
   }
   // The ledger knows it before it is gone: a crash in between leaves the trash to recover from.
   JPROF_TRY(ledger_.close(entry.id, ending));

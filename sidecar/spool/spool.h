@@ -35,7 +35,7 @@ struct Demand {
 // Where captures wait, on disk: incoming -> sealed -> done | quarantine, each move one rename that
 // is synced, so that a capture is always in exactly one place (docs/design/spool.md). From `seal`
 // on it survives a kill of any process. Functions touch nothing but the directory, so processes
-// forked from the owner may call them too; the owner's lock lasts as long as any of them lives.
+// forked from the owner may call them too, also when it has ended: a capture has a lock of its own.
 class Spool {
  public:
   using Time = std::chrono::system_clock::time_point;
@@ -49,6 +49,11 @@ class Spool {
   std::string path(Place place, const std::string& id) const;
   // A lock file's path, made by whoever locks it.
   std::string lock_path(const std::string& name) const;
+  // The lock (file_lock.h) that the process of a capture holds from before it is accepted until it
+  // has ended, whatever way it ends.
+  std::string capture_lock(const std::string& id) const { return lock_path("capture-" + id); }
+  // For a process forked from the owner: the owner's lock ends with the owner.
+  void leave_to_owner() { lock_.reset(); }
 
   // A new capture that may take `capture_bytes`: its directory in incoming, which holds `draft`,
   // the manifest as far as the request makes it. kAlreadyExists for an id that is known, kLimit
@@ -60,7 +65,8 @@ class Spool {
   // Ends an accepted capture that has nothing worth keeping.
   base::Status fail(const std::string& id);
   // What a dead recorder left in incoming: sealed as partial for `reason` if there is a recording,
-  // else failed (kTargetGone). A capture that was committed already is only moved.
+  // else failed (kTargetGone). A capture that was committed already is only moved. kBusy if nobody
+  // left it: its recorder lives, or has just sealed it.
   base::Result<capture::Manifest> salvage(const std::string& id, const std::string& reason);
   // Sealed and confirmed elsewhere.
   base::Status deliver(const std::string& id);
@@ -74,9 +80,12 @@ class Spool {
   std::uint64_t used_bytes() const;
   base::Result<LedgerContent> counts() const { return ledger_.read(); }
 
-  // After a start: finishes what was interrupted, makes ledger and directories agree. Returns lines
-  // for the log, one for each thing that was not as it should be.
+  // After a start: finishes what was interrupted, makes ledger and directories agree. Captures of
+  // an owner before us that still run are left alone. Returns lines for the log, one for each thing
+  // that was not as it should be.
   base::Result<std::vector<std::string>> recover(Time now);
+  // Salvages all in incoming whose process has ended, for `reason`; lines as above.
+  std::vector<std::string> salvage_left(const std::string& reason);
   // Drops delivered ones that are old, or all while more than quota minus `wanted` is used, and
   // what is older than any capture is kept. What was sent and not confirmed is not delivered: it
   // stays. Returns one line for the log for each undelivered capture dropped.
@@ -91,7 +100,8 @@ class Spool {
   base::Status drop(const Entry& entry, Ending ending);
   base::Status check_room(std::uint64_t capture_bytes) const;
   base::Status recover_ledger(std::vector<std::string>& lines);
-  base::Status recover_incoming(std::vector<std::string>& lines);
+  base::Result<capture::Manifest> salvage_locked(const std::string& id, const std::string& reason);
+  void remove_free_locks() const;
   base::Status recover_sealed(std::vector<std::string>& lines);
   base::Status recover_counts(std::vector<std::string>& lines, Time now);
   base::Status empty_trash();

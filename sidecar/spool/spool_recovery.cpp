@@ -6,10 +6,13 @@
 #include "lib/base/file.h"
 #include "lib/capture/bundle.h"
 #include "lib/capture/capture_id.h"
+#include "sidecar/spool/file_lock.h"
 #include "sidecar/spool/spool.h"
 #include "sidecar/spool/spool_files.h"
 
+#include <algorithm>
 #include <map>
+#include <unistd.h>
 #include <utility>
 
 namespace jprof::spool {
@@ -39,6 +42,23 @@ bool is_damaged(const base::Error& error) {
 } // namespace
 
 base::Result<capture::Manifest> Spool::salvage(const std::string& id, const std::string& reason) {
+  const std::string path = capture_lock(id);
+  JPROF_TRY_ASSIGN(const auto lock, FileLock::try_take(path, {id, "", ""}));
+  // Looked at again under the lock: between the caller's look and ours it may have been sealed.
+  const bool left = lock && find(id).place == Place::kIncoming;
+  auto result =
+      left ? salvage_locked(id, reason)
+           : base::Result<capture::Manifest>(base::make_failure(
+                 base::ErrorCode::kBusy, "capture " + id + " was not left behind: its recorder " +
+                                             (lock ? "has moved it" : "still runs")));
+  if (lock) {
+    ::unlink(path.c_str());
+  }
+  return result;
+}
+
+base::Result<capture::Manifest> Spool::salvage_locked(const std::string& id,
+                                                      const std::string& reason) {
   const std::string directory = path(Place::kIncoming, id);
   if (auto committed = capture::read_manifest(directory)) {
     ::unlink((directory + "/" + kDraftFile).c_str());
@@ -88,19 +108,21 @@ base::Status Spool::recover_ledger(std::vector<std::string>& lines) {
   return ledger_.replace_damaged();
 }
 
-base::Status Spool::recover_incoming(std::vector<std::string>& lines) {
+std::vector<std::string> Spool::salvage_left(const std::string& reason) {
+  std::vector<std::string> lines;
   for (const Entry& entry : list(Place::kIncoming)) {
-    const auto result = salvage(entry.id, "the sidecar ended during the capture");
+    const auto result = salvage(entry.id, reason);
     if (result) {
-      lines.push_back("capture " + entry.id + " was interrupted by the sidecar's end: " +
+      lines.push_back("capture " + entry.id + " was left behind, since " + reason + ": " +
                       (result->partial ? "sealed as partial" : "sealed"));
     } else if (result.error().code == base::ErrorCode::kTargetGone) {
       lines.push_back(result.error().message);
-    } else {
-      return base::fail(result.error());
+    } else if (result.error().code != base::ErrorCode::kBusy) {
+      // The others are not to wait for it.
+      lines.push_back("capture " + entry.id + " cannot be sealed yet: " + result.error().text());
     }
   }
-  return {};
+  return lines;
 }
 
 base::Status Spool::recover_sealed(std::vector<std::string>& lines) {
@@ -142,7 +164,7 @@ base::Status Spool::recover_counts(std::vector<std::string>& lines, Time now) {
     }
     const auto open = content.open;
     for (const auto& [id, capture] : open) {
-      if (found.contains(id)) {
+      if (found.contains(id) || FileLock::is_held(capture_lock(id))) {
         continue;
       }
       if (is_directory(path(Place::kDone, id))) { // delivered just before the end
@@ -158,15 +180,23 @@ base::Status Spool::recover_counts(std::vector<std::string>& lines, Time now) {
   });
 }
 
+void Spool::remove_free_locks() const {
+  for (const std::string& name : names_in(settings_.directory + "/locks")) {
+    const std::string path = lock_path(name);
+    if (const auto lock = FileLock::try_take(path, {}); lock && *lock) {
+      ::unlink(path.c_str());
+    }
+  }
+}
+
 base::Result<std::vector<std::string>> Spool::recover(Time now) {
   std::vector<std::string> lines;
   JPROF_TRY(recover_ledger(lines));
   JPROF_TRY(empty_trash());
-  for (const std::string& name : names_in(settings_.directory + "/locks")) {
-    ::unlink(lock_path(name).c_str()); // no capture runs: we own the spool
-  }
+  remove_free_locks();
   JPROF_TRY(recover_counts(lines, now));
-  JPROF_TRY(recover_incoming(lines));
+  const auto salvaged = salvage_left("the sidecar ended during the capture");
+  lines.insert(lines.end(), salvaged.begin(), salvaged.end());
   JPROF_TRY(recover_sealed(lines));
   return lines;
 }

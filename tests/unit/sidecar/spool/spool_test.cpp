@@ -3,6 +3,7 @@
 #include "lib/base/digest.h"
 #include "lib/base/file.h"
 #include "lib/capture/bundle.h"
+#include "sidecar/spool/file_lock.h"
 #include "sidecar/spool/spool.h"
 #include "sidecar/spool/spool_files.h"
 #include "tests/support/temp_dir.h"
@@ -180,6 +181,53 @@ TEST_F(SpoolTest, SealsWhatADeadRecorderLeftAsPartial) {
   EXPECT_TRUE(manifest->partial);
   EXPECT_EQ(manifest->source.pod, "checkout-1");
   EXPECT_FALSE(manifest->partial_reason.empty());
+}
+
+// Who looked found it recording, and then unlocked: in between it was sealed.
+TEST_F(SpoolTest, DoesNotSalvageWhatHasJustBeenSealed) {
+  Spool spool = own();
+  seal(spool, kId);
+
+  const auto salvaged = spool.salvage(kId, "the capture's process ended");
+
+  ASSERT_FALSE(salvaged);
+  EXPECT_EQ(salvaged.error().code, base::ErrorCode::kBusy);
+  EXPECT_FALSE(spool.fail(kId));
+  EXPECT_EQ(spool.find(kId).place, Place::kSealed);
+  expect_counts(spool, 1, 0, 0, 0);
+  EXPECT_EQ(spool.counts()->count_open(OpenState::kSealed), 1U);
+}
+
+TEST_F(SpoolTest, LeavesWhatIsStillRecordedToItsRecorder) {
+  Spool spool = own();
+  accept(spool, kId);
+  {
+    const auto recorder = FileLock::try_take(spool.capture_lock(kId), {kId, "ann", ""});
+    ASSERT_TRUE(recorder && *recorder);
+
+    EXPECT_EQ(spool.salvage(kId, "because").error().code, base::ErrorCode::kBusy);
+    ASSERT_TRUE(spool.recover(now()));
+
+    EXPECT_EQ(spool.find(kId).place, Place::kIncoming);
+    EXPECT_TRUE(FileLock::is_held(spool.capture_lock(kId)));
+    expect_counts(spool, 1, 0, 0, 0);
+  }
+  EXPECT_EQ(spool.salvage_left("its recorder was killed").size(), 1U);
+  EXPECT_EQ(spool.find(kId).place, Place::kSealed);
+}
+
+// Accepted, and its directory is not made yet.
+TEST_F(SpoolTest, CountsNoCaptureAsFailedWhoseRecorderLives) {
+  Spool spool = own();
+  const auto recorder = FileLock::try_take(spool.capture_lock(kId), {kId, "ann", ""});
+  ASSERT_TRUE(recorder && *recorder);
+  Ledger ledger(settings_.directory);
+  ASSERT_TRUE(ledger.accept(kId, now(), 9));
+
+  ASSERT_TRUE(spool.recover(now()));
+
+  EXPECT_EQ(spool.counts()->count_open(OpenState::kRecording), 1U);
+  expect_counts(spool, 1, 0, 0, 0);
 }
 
 TEST_F(SpoolTest, CountsACaptureWithoutASampleAsFailed) {

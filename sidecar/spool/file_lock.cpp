@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/serve/file_lock.h"
+#include "sidecar/spool/file_lock.h"
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
-namespace jprof::serve {
+namespace jprof::spool {
 namespace {
 
 constexpr std::size_t kMostBytes = 16 * 1024;
@@ -34,24 +35,37 @@ LockHolder read_holder(int fd) {
   return holder;
 }
 
+// Whoever held the lock may have removed its file between our open and our lock: then we have
+// locked a file that nobody else will find.
+bool is_still_at(int fd, const std::string& path) {
+  struct stat ours {};
+  struct stat there {};
+  return ::fstat(fd, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
 } // namespace
 
 base::Result<std::optional<FileLock>>
 FileLock::try_take(const std::string& path, const LockHolder& self, LockHolder* holder) {
-  base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd) {
-    return base::errno_failure(errno, "cannot open " + path);
-  }
-  struct flock lock = whole_file();
-  if (::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) {
-    if (errno != EAGAIN && errno != EACCES) {
-      return base::errno_failure(errno, "cannot lock " + path);
+  base::UniqueFd fd;
+  do {
+    // O_NONBLOCK: a FIFO in its place must not hang us.
+    fd.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+    if (!fd) {
+      return base::errno_failure(errno, "cannot open " + path);
     }
-    if (holder != nullptr) {
-      *holder = read_holder(fd.get());
+    struct flock lock = whole_file();
+    if (::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) {
+      if (errno != EAGAIN && errno != EACCES) {
+        return base::errno_failure(errno, "cannot lock " + path);
+      }
+      if (holder != nullptr) {
+        *holder = read_holder(fd.get());
+      }
+      return std::nullopt;
     }
-    return std::nullopt;
-  }
+  } while (!is_still_at(fd.get(), path));
   const std::string text =
       base::dump_json({{"id", self.id}, {"requester", self.requester}, {"until", self.until}});
   // What stands in it is for others' messages only; a full disk must not refuse a lock.
@@ -67,4 +81,4 @@ bool FileLock::is_held(const std::string& path) {
   return fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-} // namespace jprof::serve
+} // namespace jprof::spool

@@ -1,16 +1,19 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/serve/file_lock.h"
+#include "sidecar/spool/file_lock.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
-namespace jprof::serve {
+namespace jprof::spool {
 namespace {
 
 const LockHolder kAnn{"id-1", "ann", "2026-11-21T10:00:00Z"};
@@ -67,6 +70,30 @@ TEST_F(FileLockTest, EndsWithAKilledProcess) {
   EXPECT_FALSE(FileLock::is_held(path_));
 }
 
+// A lock's file is removed by who holds it; who had opened it before then locks a file without a
+// name, beside the next one's.
+TEST_F(FileLockTest, HasOneHolderThoughItsFileIsRemoved) {
+  std::atomic<int> inside = 0;
+  std::atomic<int> taken = 0;
+  std::atomic<bool> two = false;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      while (taken < 5000 && !two) {
+        const auto lock = FileLock::try_take(path_, kAnn);
+        if (lock && *lock) {
+          ++taken;
+          two = two || inside.fetch_add(1) != 0;
+          --inside;
+          ::unlink(path_.c_str()); // from now on it is the next one's
+        }
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_FALSE(two);
+}
+
 TEST_F(FileLockTest, FollowsNoLink) {
   ASSERT_EQ(::symlink("/etc/passwd", path_.c_str()), 0);
   EXPECT_FALSE(FileLock::try_take(path_, kAnn));
@@ -74,4 +101,4 @@ TEST_F(FileLockTest, FollowsNoLink) {
 }
 
 } // namespace
-} // namespace jprof::serve
+} // namespace jprof::spool

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace jprof::serve {
+namespace jprof::spool {
 
 // Who holds a lock, written into the lock's file for those who find it taken.
 struct LockHolder {
@@ -33,4 +33,4 @@ class FileLock {
   base::UniqueFd fd_;
 };
 
-} // namespace jprof::serve
+} // namespace jprof::spool
