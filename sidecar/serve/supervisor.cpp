@@ -12,6 +12,7 @@
 #include "sidecar/serve/places.h"
 #include "sidecar/serve/socket.h"
 #include "sidecar/serve/upload.h"
+#include "sidecar/spool/file_lock.h"
 
 #include <algorithm>
 #include <array>
@@ -33,6 +34,7 @@ using namespace std::chrono_literals;
 using base::Deadline;
 
 constexpr auto kUpkeepEvery = 10min;
+constexpr auto kUpkeepAgain = 10s;
 constexpr auto kBlockedRetry = 10min;
 constexpr auto kRecoveryTime = 60s; // callers wait meanwhile
 
@@ -60,9 +62,17 @@ void refuse(int fd) {
   static_cast<void>(::send(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
-int upkeep(spool::Spool& spool, bool recover) {
+// How an upkeep ended, as the exit code of the process that does it.
+enum class UpkeepResult {
+  kDone = 0,
+  kAgain = 1, // a serve before us may have left a capture that runs: who records it may end badly
+};
+
+UpkeepResult upkeep(spool::Spool& spool, Upkeep what) {
   const auto now = std::chrono::system_clock::now();
-  auto lines = recover ? spool.recover(now) : base::Result<std::vector<std::string>>();
+  auto lines = what == Upkeep::kRecover ? spool.recover(now)
+                                        : base::Result<std::vector<std::string>>(
+                                              spool.salvage_left("the capture's process ended"));
   auto more = spool.enforce(0, now);
   for (const auto* result : {&lines, &more}) {
     if (!*result) {
@@ -73,7 +83,9 @@ int upkeep(spool::Spool& spool, bool recover) {
       log::warning(line);
     }
   }
-  return 0;
+  return what != Upkeep::kRoutine && !spool.list(spool::Place::kIncoming).empty()
+             ? UpkeepResult::kAgain
+             : UpkeepResult::kDone;
 }
 
 } // namespace
@@ -117,6 +129,7 @@ void Supervisor::start(Kind kind, const Work& work) {
   }
   if (child == 0) {
     listener_.reset();
+    context_.spool.leave_to_owner(); // the next serve must not wait for what outlives this one
     signals_.reset();
     wake_reader_.reset();
     sigset_t none;
@@ -154,6 +167,12 @@ void Supervisor::start_upload() {
   upload_wanted_ = false;
   start(Kind::kUpload, [this] {
     static_cast<void>(limit_this_process(context_.memory.upload, 0));
+    // A serve before us may have left one that is still at it. No lock (a full disk) must not keep
+    // captures from being stored: each is stored once anyway, this only spares the work.
+    const auto lock = spool::FileLock::try_take(context_.spool.lock_path("upload"), {});
+    if (lock && !*lock) {
+      return static_cast<int>(UploadResult::kRetry);
+    }
     const auto store = open_store(*context_.config.store, {});
     if (!store) {
       log::error("store: " + store.error().text());
@@ -163,9 +182,9 @@ void Supervisor::start_upload() {
   });
 }
 
-void Supervisor::start_upkeep(bool recover) {
+void Supervisor::start_upkeep() {
   next_upkeep_ = Deadline::after(kUpkeepEvery);
-  start(Kind::kUpkeep, [this, recover] { return upkeep(context_.spool, recover); });
+  start(Kind::kUpkeep, [this] { return static_cast<int>(upkeep(context_.spool, upkeep_)); });
 }
 
 std::size_t Supervisor::count(Kind kind) const {
@@ -190,6 +209,11 @@ void Supervisor::on_end(Kind kind, int status) {
     upload_wanted_ = true;
   } else if (kind == Kind::kUpkeep) {
     recovered_ = true;
+    upkeep_ = Upkeep::kRoutine;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(UpkeepResult::kAgain)) {
+      upkeep_ = Upkeep::kFollow;
+      next_upkeep_ = Deadline::after(kUpkeepAgain);
+    }
   } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
     backoff_.succeeded();
   } else {
@@ -236,7 +260,7 @@ void Supervisor::on_time() {
     start_upload();
   }
   if (next_upkeep_.expired() && !is_running(Kind::kUpkeep)) {
-    start_upkeep(false);
+    start_upkeep();
   }
   if (!children_.empty()) {
     idle_until_ = Deadline::after(options_.idle_exit);
@@ -258,7 +282,7 @@ int Supervisor::poll_timeout() const {
 }
 
 void Supervisor::run() {
-  start_upkeep(true);
+  start_upkeep();
   const Deadline recovery = Deadline::after(kRecoveryTime);
   while (!stopping_) {
     const bool accepts = recovered_ || recovery.expired();

@@ -21,6 +21,13 @@ struct ServeOptions {
   std::optional<base::Error> broken;
 };
 
+// What the spool's upkeep does besides enforcing its limits.
+enum class Upkeep {
+  kRecover, // after a start: all that a serve before us may have left
+  kFollow,  // captures that it left running
+  kRoutine, // captures whose process and connection were killed
+};
+
 // `jprof serve`, as PID 1 of its container: accepts, starts a child for each caller, for uploads
 // and for the spool's upkeep, reaps them, and takes its time on SIGTERM. It reads nothing that a
 // caller, a JVM or a store sent, and no error ends it once it listens. One thread.
@@ -39,7 +46,7 @@ class Supervisor {
   template <typename Work>
   void start(Kind kind, const Work& work);
   void start_upload();
-  void start_upkeep(bool recover);
+  void start_upkeep();
   void on_signals();
   void on_wake();
   void reap();
@@ -60,6 +67,7 @@ class Supervisor {
   base::UniqueFd wake_writer_;
   std::map<pid_t, Kind> children_;
   bool recovered_ = false;
+  Upkeep upkeep_ = Upkeep::kRecover; // the next one, or the one that runs
   bool stopping_ = false;
   bool upload_wanted_ = true;
   Backoff backoff_;

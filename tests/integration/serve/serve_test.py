@@ -236,6 +236,44 @@ class ServeTest(ServeRig):
         self.assertEqual(second.returncode, 9, second.stderr)
         self.ask({"type": "list"})  # the first still listens
 
+    def test_a_serve_killed_alone_is_followed_at_once_and_its_capture_goes_on(self):
+        self.start()
+        body = self.record(60)
+        session = self.begin(body)
+        orphans = self.serve.pid
+        self.addCleanup(lambda: subprocess.run(["pkill", "-9", "-g", str(orphans)]))
+        os.kill(self.serve.pid, signal.SIGKILL)
+        self.serve.wait()
+        self.start()
+        self.ask({"type": "list"})
+        self.assertIsNone(self.serve.poll())
+        refused = self.refusal(self.record())  # the JVM is taken, and the slot
+        self.assertEqual((refused["reason"], refused["busy"]["id"]), ("Busy", body["id"]))
+        session.send(CANCEL, {"mode": "keep"})
+        result, files = session.answer()
+        self.assertEqual(result["exitCode"], 0, result)
+        self.assertIn(b"Known", files["profile.collapsed"])
+        result, _ = self.ask({"type": "fetch", "id": body["id"]})
+        self.assertEqual(result["exitCode"], 0, result)
+        counts = self.counts()
+        self.assertEqual((counts["accepted"], counts["pending"], counts["failedBeforeSeal"]), (1, 1, 0))
+
+    def test_what_a_killed_serve_left_is_salvaged_when_it_is_killed_too(self):
+        self.start()
+        body = self.record(60)
+        session = self.begin(body)
+        wait_until(lambda: (self.spool / "incoming" / body["id"] / "profile.jprof").stat().st_size > 64, 40, "a chunk")
+        orphans = self.serve.pid
+        os.kill(self.serve.pid, signal.SIGKILL)
+        self.serve.wait()
+        self.start()
+        self.ask({"type": "list"})
+        self.assertEqual(self.counts()["recording"], 1)
+        os.killpg(orphans, signal.SIGKILL)
+        session.cut()
+        wait_until(lambda: self.counts()["pending"] == 1, what="the salvage")  # without anybody asking for it
+        self.assertEqual(self.ask({"type": "fetch", "id": body["id"]})[0]["exitCode"], 6)
+
     def test_a_store_gets_each_capture_once(self):
         bucket = self.folder / "bucket"
         bucket.mkdir()
