@@ -35,6 +35,7 @@ using base::Deadline;
 
 constexpr auto kUpkeepEvery = 10min;
 constexpr auto kUpkeepAgain = 10s;
+constexpr auto kForkRetry = 5s;
 constexpr auto kBlockedRetry = 10min;
 constexpr auto kRecoveryTime = 60s; // callers wait meanwhile
 
@@ -48,17 +49,12 @@ base::UniqueFd supervisor_signals() {
   return base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// For a caller too many: said without reading a byte of it.
-void refuse(int fd) {
-  const std::string text =
-      control::encode_frame(control::FrameType::kHello,
-                            control::encode_hello(control::our_hello({}))) +
-      control::encode_frame(
-          control::FrameType::kError,
-          control::encode_error(
-              {base::make_error(base::ErrorCode::kBusy, "this sidecar has too many callers",
-                                "try again in a minute"),
-               "", "", "", ""}));
+// For a caller who cannot be served: said without reading a byte of it.
+void refuse(int fd, const base::Error& error) {
+  const std::string text = control::encode_frame(control::FrameType::kHello,
+                                                 control::encode_hello(control::our_hello({}))) +
+                           control::encode_frame(control::FrameType::kError,
+                                                 control::encode_error({error, "", "", "", ""}));
   static_cast<void>(::send(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
@@ -66,6 +62,7 @@ void refuse(int fd) {
 enum class UpkeepResult {
   kDone = 0,
   kAgain = 1, // a serve before us may have left a capture that runs: who records it may end badly
+  kFailed = 2,
 };
 
 UpkeepResult upkeep(spool::Spool& spool, Upkeep what) {
@@ -82,6 +79,9 @@ UpkeepResult upkeep(spool::Spool& spool, Upkeep what) {
     for (const std::string& line : **result) {
       log::warning(line);
     }
+  }
+  if (!lines) {
+    return UpkeepResult::kFailed;
   }
   return what != Upkeep::kRoutine && !spool.list(spool::Place::kIncoming).empty()
              ? UpkeepResult::kAgain
@@ -120,12 +120,28 @@ Supervisor::Supervisor(ServeContext context, const ServeOptions& options, base::
   static_cast<void>(::setpgid(0, 0)); // fails where we lead a session: then we lead a group, too
 }
 
+std::string_view Supervisor::kind_word(Kind kind) {
+  switch (kind) {
+  case Kind::kConnection:
+    return "a caller";
+  case Kind::kUpload:
+    return "uploads";
+  case Kind::kUpkeep:
+    return "the spool's upkeep";
+  }
+  return "";
+}
+
 template <typename Work>
-void Supervisor::start(Kind kind, const Work& work) {
+base::Status Supervisor::start(Kind kind, const Work& work) {
   const pid_t child = ::fork();
   if (child < 0) {
-    log::error("cannot start a process: " + base::errno_error(errno, "fork").message);
-    return;
+    base::Error error =
+        base::errno_error(errno, "cannot start a process for " + std::string(kind_word(kind)))
+            .with_cure("the container or its user has too many processes, or too little memory: "
+                       "raise its limits");
+    log::error(error.text());
+    return base::fail(std::move(error));
   }
   if (child == 0) {
     listener_.reset();
@@ -138,6 +154,7 @@ void Supervisor::start(Kind kind, const Work& work) {
     ::_exit(guarded(work));
   }
   children_[child] = kind;
+  return {};
 }
 
 void Supervisor::accept_caller() {
@@ -150,22 +167,28 @@ void Supervisor::accept_caller() {
     return;
   }
   if (count(Kind::kConnection) >= kMostConnections) {
-    refuse(caller.get());
+    refuse(caller.get(),
+           base::make_error(base::ErrorCode::kBusy, "this sidecar has too many callers",
+                            "try again in a minute"));
     return;
   }
-  start(Kind::kConnection, [this, &caller] {
+  auto started = start(Kind::kConnection, [this, &caller] {
     if (!limit_this_process(context_.memory.connection, 0)) {
       return 1;
     }
     Connection(context_, std::move(caller)).run();
     return 0;
   });
+  if (!started) {
+    started.error().code = base::ErrorCode::kUnavailable;
+    refuse(caller.get(), started.error());
+  }
 }
 
 void Supervisor::start_upload() {
   next_upload_.reset();
   upload_wanted_ = false;
-  start(Kind::kUpload, [this] {
+  const auto started = start(Kind::kUpload, [this] {
     static_cast<void>(limit_this_process(context_.memory.upload, 0));
     // A serve before us may have left one that is still at it. No lock (a full disk) must not keep
     // captures from being stored: each is stored once anyway, this only spares the work.
@@ -180,11 +203,17 @@ void Supervisor::start_upload() {
     }
     return static_cast<int>(deliver_pending(context_.spool, **store));
   });
+  if (!started) {
+    next_upload_ = Deadline::after(kForkRetry);
+  }
 }
 
 void Supervisor::start_upkeep() {
-  next_upkeep_ = Deadline::after(kUpkeepEvery);
-  start(Kind::kUpkeep, [this] { return static_cast<int>(upkeep(context_.spool, upkeep_)); });
+  const auto started =
+      start(Kind::kUpkeep, [this] { return static_cast<int>(upkeep(context_.spool, upkeep_)); });
+  next_upkeep_ = Deadline::after(started ? std::chrono::nanoseconds(kUpkeepEvery)
+                                         : std::chrono::nanoseconds(kForkRetry));
+  ready_ = ready_ || !started; // callers are told rather than kept waiting
 }
 
 std::size_t Supervisor::count(Kind kind) const {
@@ -197,23 +226,30 @@ bool Supervisor::is_running(Kind kind) const {
   return count(kind) > 0;
 }
 
+// Deliveries and callers wait for the first attempt to recover, not for its success: both also work
+// beside what is left, and a delivery may be what makes room for the next attempt.
+void Supervisor::on_upkeep_end(int code) {
+  ready_ = true;
+  const bool done = code == static_cast<int>(UpkeepResult::kDone);
+  const bool again = code == static_cast<int>(UpkeepResult::kAgain);
+  if (!done) {
+    next_upkeep_ = Deadline::after(kUpkeepAgain);
+  }
+  if (done || again) { // else what was to be recovered still is
+    upkeep_ = again ? Upkeep::kFollow : Upkeep::kRoutine;
+  }
+}
+
 void Supervisor::on_end(Kind kind, int status) {
   if (WIFSIGNALED(status) && !stopping_) {
-    log::error(std::string(kind == Kind::kConnection ? "a caller's process"
-                           : kind == Kind::kUpload   ? "the upload's process"
-                                                     : "the spool's upkeep") +
-               " was killed by signal " + std::to_string(WTERMSIG(status)));
+    log::error("the process for " + std::string(kind_word(kind)) + " was killed by signal " +
+               std::to_string(WTERMSIG(status)));
   }
   idle_until_ = Deadline::after(options_.idle_exit);
   if (kind == Kind::kConnection) {
     upload_wanted_ = true;
   } else if (kind == Kind::kUpkeep) {
-    recovered_ = true;
-    upkeep_ = Upkeep::kRoutine;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(UpkeepResult::kAgain)) {
-      upkeep_ = Upkeep::kFollow;
-      next_upkeep_ = Deadline::after(kUpkeepAgain);
-    }
+    on_upkeep_end(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
   } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
     backoff_.succeeded();
   } else {
@@ -254,7 +290,7 @@ void Supervisor::on_wake() {
 }
 
 void Supervisor::on_time() {
-  const bool can_upload = context_.config.store && recovered_ && !is_running(Kind::kUpload);
+  const bool can_upload = context_.config.store && ready_ && !is_running(Kind::kUpload);
   const bool due = next_upload_ ? next_upload_->expired() : upload_wanted_;
   if (can_upload && due) {
     start_upload();
@@ -285,7 +321,7 @@ void Supervisor::run() {
   start_upkeep();
   const Deadline recovery = Deadline::after(kRecoveryTime);
   while (!stopping_) {
-    const bool accepts = recovered_ || recovery.expired();
+    const bool accepts = ready_ || recovery.expired();
     std::array<pollfd, 3> fds{{{signals_.get(), POLLIN, 0},
                                {wake_reader_.get(), POLLIN, 0},
                                {accepts ? listener_.get() : -1, POLLIN, 0}}};

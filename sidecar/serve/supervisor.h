@@ -10,6 +10,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <sys/types.h>
 
 namespace jprof::serve {
@@ -43,14 +44,17 @@ class Supervisor {
 
   Supervisor(ServeContext context, const ServeOptions& options, base::UniqueFd listener);
   void accept_caller();
+  static std::string_view kind_word(Kind kind);
+  // Forks; an error, which is logged, means that there is no such child.
   template <typename Work>
-  void start(Kind kind, const Work& work);
+  base::Status start(Kind kind, const Work& work);
   void start_upload();
   void start_upkeep();
   void on_signals();
   void on_wake();
   void reap();
   void on_end(Kind kind, int status);
+  void on_upkeep_end(int code);
   void on_time();
   int poll_timeout() const;
   bool is_running(Kind kind) const;
@@ -66,7 +70,7 @@ class Supervisor {
   base::UniqueFd wake_reader_;
   base::UniqueFd wake_writer_;
   std::map<pid_t, Kind> children_;
-  bool recovered_ = false;
+  bool ready_ = false;               // recovery has been tried
   Upkeep upkeep_ = Upkeep::kRecover; // the next one, or the one that runs
   bool stopping_ = false;
   bool upload_wanted_ = true;

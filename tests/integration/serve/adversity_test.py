@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""`jprof serve` where its surroundings fail it: no processes, no descriptors, no room, a parent that is not its own.
+
+usage: adversity_test.py PROGRAM CLASSES [unittest arguments]
+"""
+import os
+import resource
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from serve_rig import NOBODY, ServeRig, new_id, wait_until  # noqa: E402
+
+
+class AdversityTest(ServeRig):
+    def become_nobody(self):
+        """serve as a user of its own, with its files where that user may write; returns its folder."""
+        os.chmod(self.folder, 0o755)
+        var = self.folder / "var"
+        var.mkdir()
+        os.chown(var, 64123, 64123)
+        self.env.update(JPROF_SPOOL=str(var / "spool"), JPROF_SOCKET=str(var / "serve.sock"))
+        self.spool = var / "spool"
+        self.prefix = NOBODY
+        (self.folder / "config.yaml").touch()
+        return var
+
+    def leave_a_capture(self):
+        """What a serve that was killed leaves: an accepted capture that nobody records."""
+        left = self.spool / "incoming" / new_id()
+        left.mkdir(parents=True)
+        (left / "profile.jprof").write_bytes(b"r" * 1000)
+        return left
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
+    def test_a_start_without_processes_recovers_and_delivers_later(self):
+        var = self.become_nobody()
+        bucket = var / "bucket"
+        bucket.mkdir()
+        os.chown(bucket, 64123, 64123)
+        left = self.leave_a_capture()
+        for path in (self.spool, left.parent, left, left / "profile.jprof"):
+            os.chown(path, 64123, 64123)
+        self.start(prefix=["prlimit", "--nproc=1", *NOBODY])
+        wait_until(lambda: "cannot start a process" in self.log(), what="a failed fork")
+        refused = self.refusal({"type": "list"})
+        self.assertEqual((refused["reason"], refused["exitCode"]), ("Unavailable", 8))
+        self.assertIn("cannot start a process", refused["message"])
+        self.assertTrue(left.exists())
+        resource.prlimit(self.serve.pid, resource.RLIMIT_NPROC, (10_000, 10_000))
+        wait_until(lambda: not left.exists(), what="recovery")
+        self.assertEqual(self.counts()["failedBeforeSeal"], 1)  # it had no draft
+        self.ask({"type": "list"})
+
+
+if __name__ == "__main__":
+    if not shutil.which("java"):
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
