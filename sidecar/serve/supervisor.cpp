@@ -97,14 +97,14 @@ base::Result<Supervisor> Supervisor::create(config::SidecarConfig config,
   const std::uint64_t limit = container_memory_limit();
   const std::uint64_t held_in_memory = bound_spool_in_memory(config, limit);
   JPROF_TRY_ASSIGN(spool::Spool spool, spool::Spool::own(config.spool));
-  JPROF_TRY_ASSIGN(base::UniqueFd listener, listen_at(socket_path(config)));
+  JPROF_TRY_ASSIGN(Listener listener, Listener::create(socket_path(config)));
   const MemoryPlan memory = plan_memory(limit - held_in_memory, config.limits.concurrent_captures);
   return Supervisor(ServeContext{std::move(config), std::move(spool), memory,
                                  options.idle_exit.count() > 0, -1, options.broken},
                     options, std::move(listener));
 }
 
-Supervisor::Supervisor(ServeContext context, const ServeOptions& options, base::UniqueFd listener)
+Supervisor::Supervisor(ServeContext context, const ServeOptions& options, Listener listener)
     : context_(std::move(context)), options_(options), listener_(std::move(listener)),
       signals_(supervisor_signals()), next_upkeep_(Deadline::after(kUpkeepEvery)),
       idle_until_(Deadline::after(options.idle_exit)) {
@@ -144,7 +144,7 @@ base::Status Supervisor::start(Kind kind, const Work& work) {
     return base::fail(std::move(error));
   }
   if (child == 0) {
-    listener_.reset();
+    listener_.close();
     context_.spool.leave_to_owner(); // the next serve must not wait for what outlives this one
     signals_.reset();
     wake_reader_.reset();
@@ -158,12 +158,22 @@ base::Status Supervisor::start(Kind kind, const Work& work) {
 }
 
 void Supervisor::accept_caller() {
-  base::UniqueFd caller(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!caller) {
+  auto accepted = listener_.accept();
+  if (!accepted) {
     return;
   }
+  base::UniqueFd caller = std::move(accepted->fd);
   if (auto peer = check_peer(caller.get()); !peer) {
     log::warning("a caller is refused: " + peer.error().message);
+    return;
+  }
+  if (accepted->is_last) {
+    refuse(
+        caller.get(),
+        base::make_error(base::ErrorCode::kUnavailable,
+                         "this sidecar has no file descriptor left to serve a caller with",
+                         "raise the limit on open files, or restart the jprof container; its log "
+                         "says more"));
     return;
   }
   if (count(Kind::kConnection) >= kMostConnections) {
@@ -314,6 +324,9 @@ int Supervisor::poll_timeout() const {
   if (options_.idle_exit.count() > 0 && children_.empty()) {
     soonest = soonest.sooner(idle_until_);
   }
+  if (const auto resting = listener_.resting_until()) {
+    soonest = soonest.sooner(*resting);
+  }
   return soonest.poll_milliseconds();
 }
 
@@ -324,7 +337,7 @@ void Supervisor::run() {
     const bool accepts = ready_ || recovery.expired();
     std::array<pollfd, 3> fds{{{signals_.get(), POLLIN, 0},
                                {wake_reader_.get(), POLLIN, 0},
-                               {accepts ? listener_.get() : -1, POLLIN, 0}}};
+                               {accepts ? listener_.fd() : -1, POLLIN, 0}}};
     if (::poll(fds.data(), fds.size(), poll_timeout()) < 0 && errno != EINTR) {
       log::error(base::errno_error(errno, "poll").message);
     }
@@ -355,7 +368,7 @@ void Supervisor::wait_for_children(Deadline deadline) {
 void Supervisor::shut_down() {
   const Deadline deadline = Deadline::after(context_.config.shutdown_grace);
   ::unlink(socket_path(context_.config).c_str());
-  listener_.reset();
+  listener_.close();
   ::kill(0, SIGTERM); // the group: connections, captures and uploads; ours is blocked
   wait_for_children(deadline);
   if (context_.config.store && !deadline.expired() &&

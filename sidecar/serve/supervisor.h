@@ -5,6 +5,7 @@
 #include "lib/base/deadline.h"
 #include "lib/base/result.h"
 #include "sidecar/serve/backoff.h"
+#include "sidecar/serve/listener.h"
 #include "sidecar/serve/serve_context.h"
 
 #include <chrono>
@@ -42,7 +43,7 @@ class Supervisor {
  private:
   enum class Kind { kConnection, kUpload, kUpkeep };
 
-  Supervisor(ServeContext context, const ServeOptions& options, base::UniqueFd listener);
+  Supervisor(ServeContext context, const ServeOptions& options, Listener listener);
   void accept_caller();
   static std::string_view kind_word(Kind kind);
   // Forks; an error, which is logged, means that there is no such child.
@@ -65,7 +66,7 @@ class Supervisor {
 
   ServeContext context_;
   ServeOptions options_;
-  base::UniqueFd listener_;
+  Listener listener_;
   base::UniqueFd signals_;
   base::UniqueFd wake_reader_;
   base::UniqueFd wake_writer_;

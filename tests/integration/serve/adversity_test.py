@@ -6,18 +6,21 @@
 usage: adversity_test.py PROGRAM CLASSES [unittest arguments]
 """
 import os
+import pathlib
 import resource
 import shutil
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from serve_rig import NOBODY, ServeRig, new_id, wait_until  # noqa: E402
+from session_client import HELLO  # noqa: E402
 
 
 class AdversityTest(ServeRig):
     def become_nobody(self):
-        """serve as a user of its own, with its files where that user may write; returns its folder."""
+        """serve as a user of its own, with its files where that user may write."""
         os.chmod(self.folder, 0o755)
         var = self.folder / "var"
         var.mkdir()
@@ -26,7 +29,6 @@ class AdversityTest(ServeRig):
         self.spool = var / "spool"
         self.prefix = NOBODY
         (self.folder / "config.yaml").touch()
-        return var
 
     def leave_a_capture(self):
         """What a serve that was killed leaves: an accepted capture that nobody records."""
@@ -36,11 +38,8 @@ class AdversityTest(ServeRig):
         return left
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
-    def test_a_start_without_processes_recovers_and_delivers_later(self):
-        var = self.become_nobody()
-        bucket = var / "bucket"
-        bucket.mkdir()
-        os.chown(bucket, 64123, 64123)
+    def test_a_start_without_processes_recovers_later(self):
+        self.become_nobody()
         left = self.leave_a_capture()
         for path in (self.spool, left.parent, left, left / "profile.jprof"):
             os.chown(path, 64123, 64123)
@@ -54,6 +53,36 @@ class AdversityTest(ServeRig):
         wait_until(lambda: not left.exists(), what="recovery")
         self.assertEqual(self.counts()["failedBeforeSeal"], 1)  # it had no draft
         self.ask({"type": "list"})
+
+    def cpu_seconds(self):
+        fields = pathlib.Path("/proc/%d/stat" % self.serve.pid).read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def test_a_serve_without_descriptors_says_so_and_rests(self):
+        self.start()
+        self.ask({"type": "list"})
+        wait_until(lambda: not self.children(), what="the caller's end")
+        usual = resource.prlimit(self.serve.pid, resource.RLIMIT_NOFILE)
+        used = [int(fd) for fd in os.listdir("/proc/%d/fd" % self.serve.pid)]
+        resource.prlimit(self.serve.pid, resource.RLIMIT_NOFILE, (max(used) + 1, usual[1]))
+        for _ in range(3):
+            refused = self.refusal({"type": "list"})
+            self.assertEqual((refused["reason"], refused["exitCode"]), ("Unavailable", 8))
+            self.assertIn("descriptor", refused["message"])
+        # Not even the one that is kept back is of use now: nobody can be told, but nothing spins.
+        resource.prlimit(self.serve.pid, resource.RLIMIT_NOFILE, (3, usual[1]))
+        waiting = self.session(hello=False)
+        before = self.cpu_seconds()
+        time.sleep(2)  # of a processor, a serve that spins takes nearly all
+        self.assertLess(self.cpu_seconds() - before, 0.5)
+        self.assertEqual(self.log().count("cannot take a caller"), 1)
+        resource.prlimit(self.serve.pid, resource.RLIMIT_NOFILE, usual)
+        self.assertEqual(waiting.receive()[0], HELLO)
+        waiting.cut()
+        self.ask({"type": "list"})
+
+    def children(self):
+        return pathlib.Path("/proc/%d/task/%d/children" % (self.serve.pid, self.serve.pid)).read_text().split()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/deadline.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+
+#include <optional>
+#include <string>
+
+namespace jprof::serve {
+
+// The end of serve's socket that callers come in by. A descriptor is kept back, so that a caller is
+// answered also where none is left (a leak, or a limit that somebody lowered); where not even that
+// helps, callers wait a second and nothing spins. One thread.
+class Listener {
+ public:
+  struct Caller {
+    base::UniqueFd fd;
+    bool is_last = false; // there is no descriptor to serve it with: only to be told so
+  };
+
+  static base::Result<Listener> create(const std::string& path);
+
+  // To be polled for reading; -1 while there is no sense in it, which ends at resting_until().
+  int fd() const;
+  std::optional<base::Deadline> resting_until() const;
+  // Nothing if there is no caller after all, or no descriptor for it.
+  std::optional<Caller> accept();
+  // In a child, and at the end.
+  void close();
+
+ private:
+  explicit Listener(base::UniqueFd fd);
+  std::optional<Caller> accept_the_last();
+
+  base::UniqueFd fd_;
+  base::UniqueFd kept_back_;
+  std::optional<base::Deadline> resting_;
+  std::optional<base::Deadline> quiet_until_; // no log line more before
+};
+
+} // namespace jprof::serve
