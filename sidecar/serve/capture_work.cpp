@@ -318,7 +318,7 @@ class Work {
     }
     log::info("capture " + request_.id + " is sealed: " + std::to_string(outcome->samples) +
               " samples" + (outcome->partial ? ", partial: " + outcome->partial_reason : ""));
-    [[maybe_unused]] const ssize_t wrote = ::write(context_.wake_fd, "s", 1);
+    context_.wake(Wake::kSealed);
     return std::nullopt;
   }
 

@@ -55,7 +55,7 @@ void Connection::run() {
   }
   static_cast<void>(stream_.flush());
   if (quit_) {
-    ::kill(::getppid(), SIGTERM); // the supervisor, whose child we are
+    context_.wake(Wake::kQuit);
   }
 }
 

@@ -7,8 +7,16 @@
 #include "sidecar/spool/spool.h"
 
 #include <optional>
+#include <unistd.h>
 
 namespace jprof::serve {
+
+// What a child tells the supervisor, a byte in a pipe: by its end alone it can be told from nobody
+// else's, whoever is parent of a child whose supervisor was killed.
+enum class Wake : char {
+  kSealed = 's',
+  kQuit = 'q', // serve is to end
+};
 
 // What the supervisor makes once and every child inherits by fork. Outlives them all.
 struct ServeContext {
@@ -16,9 +24,15 @@ struct ServeContext {
   spool::Spool spool;
   MemoryPlan memory;
   bool ends_when_idle = false; // an ephemeral container: it may be told to end
-  int wake_fd = -1;            // a byte written here tells the supervisor that a capture was sealed
+  int wake_fd = -1;
   // Why the configuration could not be used: then `config` is the default, and nothing is recorded.
   std::optional<base::Error> broken;
+
+  // Lost if the supervisor is gone: then there is nobody to be told.
+  void wake(Wake what) const {
+    const char byte = static_cast<char>(what);
+    [[maybe_unused]] const ssize_t wrote = ::write(wake_fd, &byte, 1);
+  }
 };
 
 } // namespace jprof::serve

@@ -292,8 +292,11 @@ void Supervisor::on_signals() {
 }
 
 void Supervisor::on_wake() {
-  std::array<char, 64> ignored{};
-  while (::read(wake_reader_.get(), ignored.data(), ignored.size()) > 0) {
+  std::array<char, 64> bytes{};
+  ssize_t got = 0;
+  while ((got = ::read(wake_reader_.get(), bytes.data(), bytes.size())) > 0) {
+    const std::string_view told(bytes.data(), static_cast<std::size_t>(got));
+    stopping_ |= told.find(static_cast<char>(Wake::kQuit)) != std::string_view::npos;
   }
   upload_wanted_ = true;
   next_upload_.reset(); // something new: try at once

@@ -9,6 +9,7 @@ import os
 import pathlib
 import resource
 import shutil
+import signal
 import sys
 import time
 import unittest
@@ -16,6 +17,20 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from serve_rig import NOBODY, ServeRig, new_id, wait_until  # noqa: E402
 from session_client import HELLO  # noqa: E402
+
+# Becomes the parent of its children's orphans, notes SIGTERM, and ends with the last of them.
+BYSTANDER = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+told = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+signal.signal(signal.SIGTERM, lambda *_: os.write(told, b"SIGTERM"))
+os.spawnv(os.P_NOWAIT, sys.argv[2], sys.argv[2:])
+try:
+    while True:
+        os.wait()
+except ChildProcessError:
+    pass
+"""
 
 
 class AdversityTest(ServeRig):
@@ -83,6 +98,24 @@ class AdversityTest(ServeRig):
 
     def children(self):
         return pathlib.Path("/proc/%d/task/%d/children" % (self.serve.pid, self.serve.pid)).read_text().split()
+
+    def test_quit_ends_serve_and_nobody_else(self):
+        # As in a shared process namespace, where whatever is above becomes the parent of our orphans: the JVM, say.
+        told = self.folder / "told"
+        self.start(arguments=("--idle-exit", "1h"), prefix=[sys.executable, "-c", BYSTANDER, str(told)])
+        bystander = self.serve
+        self.addCleanup(bystander.kill)
+        session = self.session()
+        session.request({"type": "quit"})
+        serve, = self.children()
+        os.kill(int(serve), signal.SIGKILL)
+        wait_until(lambda: serve not in self.children(), what="serve's end")
+        session.cut()
+        self.assertEqual(bystander.wait(20), 0)
+        self.assertEqual(told.read_text(), "")
+        self.start(arguments=("--idle-exit", "1h"))
+        self.ask({"type": "quit"})
+        self.assertEqual(self.serve.wait(20), 0)
 
 
 if __name__ == "__main__":
