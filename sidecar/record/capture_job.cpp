@@ -5,6 +5,7 @@
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
+#include "lib/base/mebibytes.h"
 #include "lib/base/utf8.h"
 #include "lib/capture/bundle.h"
 #include "lib/formats/format_writer.h"
@@ -103,6 +104,25 @@ std::string main_class_of(const jvm::Target& target) {
   return main.empty() ? "java" : base::printable(main);
 }
 
+// What a capture's files may take: never more than was asked for, since the volume's limit counts
+// their sum, and the kubelet evicts the pod that exceeds it.
+struct Room {
+  std::uint64_t files = UINT64_MAX;          // all of them, besides the manifest
+  std::uint64_t recording_ends = UINT64_MAX; // where it has so many: derived files want room, too
+};
+
+Room room_of(const CaptureRequest& request) {
+  constexpr std::uint64_t kManifest = 64U << 10;
+  if (request.most_bytes == 0) {
+    return {};
+  }
+  Room room;
+  room.files = request.most_bytes - std::min(kManifest, request.most_bytes / 4);
+  // The last chunks come when it has been asked to end.
+  room.recording_ends = request.formats.empty() ? room.files / 8 * 7 : room.files / 2;
+  return room;
+}
+
 struct SharedMemory {
   MemoryBudget budget;
   std::uint64_t bytes = 0;
@@ -144,7 +164,7 @@ struct Opened {
 class Capture {
  public:
   Capture(const CaptureRequest& request, const ProgressCallback& progress, std::stop_token stop)
-      : request_(request), progress_(progress), stop_(std::move(stop)) {}
+      : request_(request), room_(room_of(request)), progress_(progress), stop_(std::move(stop)) {}
 
   base::Result<CaptureOutcome> run() {
     JPROF_TRY(check(request_));
@@ -155,6 +175,7 @@ class Capture {
     report(CapturePhase::kAttaching);
     JPROF_TRY_ASSIGN(RecordingFile file,
                      RecordingFile::create(request_.directory + '/' + kRecordingFile));
+    file.limit_to(room_.files);
     base::Result<RecorderResult> result = record_from(target, agent_file, file);
     base::Status kept = result ? judge(*result) : base::fail(result.error());
     if (!kept) {
@@ -272,6 +293,7 @@ class Capture {
     options.engine = engine_of(request_).value();
     options.walker = walker_of(request_.walker).value();
     options.region_bytes = memory.bytes;
+    options.limits.recording_bytes = std::min(options.limits.recording_bytes, room_.recording_ends);
     options.limits.dictionary_bytes = static_cast<std::size_t>(memory.budget.dictionary_bytes);
     base::Result<RecorderResult> result = record(input, options);
     outcome_.notes.insert(outcome_.notes.end(), symbolizer.notes().begin(),
@@ -346,6 +368,21 @@ class Capture {
     }
   }
 
+  base::Status check_room(const std::string& name, std::uint64_t bytes) const {
+    std::uint64_t taken = 0;
+    for (const CapturedFile& file : outcome_.files) {
+      taken += file.bytes;
+    }
+    if (taken <= room_.files && bytes <= room_.files - taken) {
+      return {};
+    }
+    return base::make_failure(
+        ErrorCode::kLimit,
+        name + " would take " + base::mebibytes(bytes) + ", the capture's other files take " +
+            base::mebibytes(taken) + " and all may take " + base::mebibytes(request_.most_bytes),
+        "convert profile.jprof elsewhere, or raise limits.captureBytes of the sidecar");
+  }
+
   void derive_one(const profile::Profile& profile, const std::string& ending) {
     const std::string name = capture::bundle_file_name(ending);
     if (std::ranges::any_of(outcome_.files,
@@ -354,9 +391,10 @@ class Capture {
     }
     const auto format = formats::format_of(name).value(); // checked at the beginning
     base::Result<std::string> bytes = formats::write_as(profile, format);
-    base::Status status =
-        bytes ? base::write_file_atomically(request_.directory + '/' + name, *bytes, 0600)
-              : base::fail(bytes.error());
+    base::Status status = bytes ? check_room(name, bytes->size()) : base::fail(bytes.error());
+    if (status) {
+      status = base::write_file_atomically(request_.directory + '/' + name, *bytes, 0600);
+    }
     if (!status) {
       outcome_.file_errors.push_back(std::move(status).error());
       return;
@@ -365,6 +403,7 @@ class Capture {
   }
 
   const CaptureRequest& request_;
+  const Room room_;
   const ProgressCallback& progress_;
   std::stop_token stop_;
   profile::ProfileInfo info_;

@@ -34,6 +34,9 @@ struct CaptureRequest {
   std::vector<std::string> formats;
   // Must exist and be the caller's own: profile.jprof and the derived files are made in it.
   std::string directory;
+  // What all files in it may take together, with a manifest; 0: no limit. A recording that comes
+  // near it ends early and whole, a derived file that would exceed it is not made.
+  std::uint64_t most_bytes = 0;
   std::string title;        // empty: made of the JVM's main class and pid
   std::string agent_file;   // empty: libjprof.so beside this program
   std::string agent_volume; // a directory that target and sidecar share; empty: none

@@ -20,6 +20,11 @@ base::Result<RecordingFile> RecordingFile::create(const std::string& path) {
 }
 
 base::Status RecordingFile::append(std::string_view bytes) {
+  if (bytes.size() > most_bytes_ - bytes_) {
+    return base::make_failure(base::ErrorCode::kLimit, path_ + " may have " +
+                                                           std::to_string(most_bytes_) +
+                                                           " bytes and would have more");
+  }
   while (!bytes.empty()) {
     const ssize_t wrote = ::write(fd_.get(), bytes.data(), bytes.size());
     if (wrote < 0 && errno == EINTR) {

@@ -18,6 +18,8 @@ class RecordingFile {
   // kAlreadyExists where there is one. Mode 0600: a profile names what a program does.
   static base::Result<RecordingFile> create(const std::string& path);
 
+  // What would make it longer is refused whole (kLimit).
+  void limit_to(std::uint64_t bytes) { most_bytes_ = bytes; }
   // A short write (a full disk) leaves what fitted.
   base::Status append(std::string_view bytes);
   base::Status sync() const;
@@ -36,6 +38,7 @@ class RecordingFile {
   std::string path_;
   std::unique_ptr<base::Sha256Stream> digest_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t most_bytes_ = UINT64_MAX;
 };
 
 } // namespace jprof::record

@@ -277,6 +277,7 @@ class Work {
       }
     }
     job.directory = directory_;
+    job.most_bytes = context_.config.limits.capture_bytes;
     const capture::Source& source = draft_.source;
     if (!source.pod.empty()) {
       job.title = source.pod + (source.container.empty() ? "" : " / " + source.container);
@@ -337,6 +338,7 @@ class Work {
 
 int run_capture_work(ServeContext& context, const control::RecordRequest& request,
                      base::UniqueFd fd) {
+  // What bounds the capture is its job's most_bytes; this is for what else might write.
   const std::uint64_t file_bytes = std::max(context.config.limits.capture_bytes, kRegionRoom);
   const Channel channel(std::move(fd));
   if (auto limited = limit_this_process(context.memory.capture, file_bytes); !limited) {

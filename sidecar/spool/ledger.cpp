@@ -155,7 +155,8 @@ base::Status Ledger::change(const Change& apply) {
   return changed ? base::write_file_atomically(path(), encode(content), 0600) : base::Status();
 }
 
-base::Status Ledger::accept(const std::string& id, Time now, std::uint64_t per_hour) {
+base::Status Ledger::accept(const std::string& id, Time now, std::uint64_t per_hour,
+                            const RoomCheck& room) {
   const std::int64_t time = unix_seconds(now);
   return change([&](LedgerContent& content) -> base::Result<bool> {
     std::erase_if(content.recent,
@@ -173,6 +174,9 @@ base::Status Ledger::accept(const std::string& id, Time now, std::uint64_t per_h
               std::to_string(per_hour),
           "try again in " + std::to_string(std::max<std::int64_t>(1, oldest + kHour - time)) +
               " s, or raise limits.capturesPerHour of the sidecar");
+    }
+    if (room) {
+      JPROF_TRY(room(content));
     }
     ++content.accepted;
     content.open[id] = {OpenState::kRecording, time};

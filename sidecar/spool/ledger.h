@@ -55,8 +55,11 @@ class Ledger {
 
   using Time = std::chrono::system_clock::time_point;
 
-  // kLimit if `per_hour` were accepted in the hour before `now`; nothing for an id that is open.
-  base::Status accept(const std::string& id, Time now, std::uint64_t per_hour);
+  // kLimit if `per_hour` were accepted in the hour before `now`, or what `room` says, which is
+  // asked while nobody else can be accepted; nothing for an id that is open.
+  using RoomCheck = std::function<base::Status(const LedgerContent&)>;
+  base::Status accept(const std::string& id, Time now, std::uint64_t per_hour,
+                      const RoomCheck& room = nullptr);
   // Nothing for an id that is not open.
   base::Status set_state(const std::string& id, OpenState state);
   base::Status close(const std::string& id, Ending ending);

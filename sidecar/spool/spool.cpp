@@ -90,12 +90,20 @@ base::Status Spool::move(const std::string& id, Place from, Place to) const {
   return base::sync_directory(path(from, ""));
 }
 
-base::Status Spool::check_room(std::uint64_t capture_bytes) const {
-  const std::uint64_t used = used_bytes();
+// Who is being recorded may still take what was promised to it when it was accepted.
+base::Status Spool::check_room(std::uint64_t capture_bytes, const LedgerContent& books) const {
+  std::uint64_t used = used_bytes(capture_bytes);
+  std::uint64_t promised = used - used_bytes();
+  for (const auto& [id, capture] : books.open) {
+    if (capture.state == OpenState::kRecording && !is_directory(path(Place::kIncoming, id))) {
+      used += capture_bytes; // accepted this moment
+      promised += capture_bytes;
+    }
+  }
   if (used + capture_bytes > settings_.quota) {
     return base::make_failure(base::ErrorCode::kLimit,
                               "the spool is full: " + base::mebibytes(used) +
-                                  " are used, a capture may take " +
+                                  " are used or promised, a capture may take " +
                                   config::format_byte_size(capture_bytes) + ", the quota is " +
                                   config::format_byte_size(settings_.quota),
                               "fetch the captures that wait (kubectl jprof fetch), repair the "
@@ -104,7 +112,7 @@ base::Status Spool::check_room(std::uint64_t capture_bytes) const {
   }
   struct statvfs disk {};
   if (::statvfs(settings_.directory.c_str(), &disk) == 0 &&
-      std::uint64_t{disk.f_bavail} * disk.f_frsize < capture_bytes) {
+      std::uint64_t{disk.f_bavail} * disk.f_frsize < promised + capture_bytes) {
     return base::make_failure(base::ErrorCode::kLimit,
                               "the disk under the spool " + settings_.directory + " is full",
                               "make room on the node, or mount another volume for the spool");
@@ -123,8 +131,9 @@ base::Result<std::string> Spool::accept(const capture::Manifest& draft, const De
   if (find(id).place != Place::kNone) {
     return base::make_failure(base::ErrorCode::kAlreadyExists, "capture " + id + " exists already");
   }
-  JPROF_TRY(check_room(demand.bytes));
-  JPROF_TRY(ledger_.accept(id, now, demand.captures_per_hour));
+  JPROF_TRY(ledger_.accept(id, now, demand.captures_per_hour, [&](const LedgerContent& books) {
+    return check_room(demand.bytes, books);
+  }));
   const std::string directory = path(Place::kIncoming, id);
   base::Status made = base::make_directories(directory, 0700);
   if (made) {
@@ -248,11 +257,12 @@ std::vector<Entry> Spool::list() const {
   return all;
 }
 
-std::uint64_t Spool::used_bytes() const {
+std::uint64_t Spool::used_bytes(std::uint64_t recording) const {
   std::uint64_t sum = 0;
   for (const Place place : kPlaces) {
     for (const std::string& id : names_in(path(place, ""))) {
-      sum += bytes_in(path(place, id));
+      const std::uint64_t bytes = bytes_in(path(place, id));
+      sum += place == Place::kIncoming ? std::max(bytes, recording) : bytes;
     }
   }
   return sum;

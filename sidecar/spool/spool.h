@@ -77,7 +77,8 @@ class Spool {
   Entry find(const std::string& id) const;
   std::vector<Entry> list() const;
   std::vector<Entry> list(Place place) const; // oldest first
-  std::uint64_t used_bytes() const;
+  // Of all captures; one that is being recorded counts as `recording` bytes if it has fewer.
+  std::uint64_t used_bytes(std::uint64_t recording = 0) const;
   base::Result<LedgerContent> counts() const { return ledger_.read(); }
 
   // After a start: finishes what was interrupted, makes ledger and directories agree. Captures of
@@ -98,7 +99,7 @@ class Spool {
   base::Status move(const std::string& id, Place from, Place to) const;
   base::Status commit(const std::string& id, const capture::Manifest& manifest) const;
   base::Status drop(const Entry& entry, Ending ending);
-  base::Status check_room(std::uint64_t capture_bytes) const;
+  base::Status check_room(std::uint64_t capture_bytes, const LedgerContent& books) const;
   base::Status recover_ledger(std::vector<std::string>& lines);
   base::Result<capture::Manifest> salvage_locked(const std::string& id, const std::string& reason);
   void remove_free_locks() const;

@@ -203,7 +203,7 @@ base::Result<std::vector<std::string>> Spool::recover(Time now) {
 
 base::Result<std::vector<std::string>> Spool::enforce(std::uint64_t wanted, Time now) {
   std::vector<std::string> lines;
-  std::uint64_t used = used_bytes();
+  std::uint64_t used = used_bytes(wanted);
   const auto too_much = [&] { return used + wanted > settings_.quota; };
   for (const Entry& entry : list(Place::kDone)) {
     if (now - entry.changed > settings_.keep_delivered || too_much()) {

@@ -117,6 +117,29 @@ class AdversityTest(ServeRig):
         self.ask({"type": "quit"})
         self.assertEqual(self.serve.wait(20), 0)
 
+    def bytes_of(self, body):
+        return sum(path.stat().st_size for path in (self.spool / "sealed" / body["id"]).iterdir())
+
+    def test_a_capture_takes_no_more_than_its_limit_with_all_its_files(self):
+        # Beyond the volume's limit the kubelet evicts the pod, the JVM with it.
+        self.start("limits: {captureBytes: 220KiB}\n")
+        body = self.record(2, formats=["html", "collapsed", "jprof", "svg", "speedscope.json", "pb.gz", "txt"])
+        result, files = self.ask(body)
+        self.assertEqual((result["exitCode"], result["reason"]), (7, "NotStored"), result)
+        self.assertIn("limits.captureBytes", " ".join(result["manifest"]["measured"]["fileErrors"]))
+        self.assertIn("profile.jprof", files)
+        self.assertLessEqual(self.bytes_of(body), 220 << 10)
+
+    def test_a_recording_that_comes_near_the_limit_ends_early_and_whole(self):
+        self.start("limits: {captureBytes: 80KiB}\n")
+        body = self.record(300, intervalNs=1_000_000, formats=["jprof", "collapsed"])
+        result, files = self.ask(body)
+        self.assertEqual((result["exitCode"], result["reason"]), (6, "PartialCapture"), result)
+        self.assertIn("size limit", result["message"])
+        self.assertTrue(result["manifest"]["measured"]["accounted"])
+        self.assertIn(b"Known", files["profile.collapsed"])
+        self.assertLessEqual(self.bytes_of(body), 80 << 10)
+
 
 if __name__ == "__main__":
     if not shutil.which("java"):

@@ -10,9 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
+#include <thread>
+#include <vector>
 
 namespace jprof::spool {
 namespace {
@@ -149,6 +152,34 @@ TEST_F(SpoolTest, MakesRoomFromDeliveredOnesOnly) {
   EXPECT_EQ(spool.find(kId).place, Place::kNone);
   EXPECT_EQ(spool.find(kOther).place, Place::kSealed);
   expect_counts(spool, 2, 1, 0, 0);
+}
+
+TEST_F(SpoolTest, PromisesNoRoomTwice) {
+  settings_.quota = 25'000;
+  Spool spool = own();
+  accept(spool, kId); // of 10,000 bytes, and has 1,000 so far
+  accept(spool, kOther);
+
+  const auto third = spool.accept(draft_of(std::string(64, 'a')), kDemand, now());
+
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error().code, base::ErrorCode::kLimit);
+  expect_counts(spool, 2, 0, 0, 0);
+}
+
+TEST_F(SpoolTest, PromisesNoRoomTwiceAtOnce) {
+  settings_.quota = 25'000;
+  Spool spool = own();
+  std::atomic<int> accepted = 0;
+  std::vector<std::jthread> callers;
+  for (char digit = '0'; digit < '6'; ++digit) {
+    callers.emplace_back([&, digit] {
+      accepted += spool.accept(draft_of(std::string(64, digit)), kDemand, now()) ? 1 : 0;
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(accepted, 2);
+  EXPECT_EQ(spool.counts()->accepted, 2U);
 }
 
 TEST_F(SpoolTest, RemovesWhatIsTooOldAndSaysSo) {
