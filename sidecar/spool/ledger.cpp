@@ -4,6 +4,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/unique_fd.h"
+#include "sidecar/spool/spool_files.h"
 
 #include <algorithm>
 #include <array>
@@ -152,7 +153,17 @@ base::Status Ledger::change(const Change& apply) {
   }
   JPROF_TRY_ASSIGN(LedgerContent content, read());
   JPROF_TRY_ASSIGN(const bool changed, apply(content));
-  return changed ? base::write_file_atomically(path(), encode(content), 0600) : base::Status();
+  if (!changed) {
+    return {};
+  }
+  const std::string text = encode(content);
+  base::Status written = base::write_file_atomically(path(), text, 0600);
+  if (!written && (written.error().os_errno == ENOSPC || written.error().os_errno == EDQUOT)) {
+    // What has happened must be known, or nothing that makes room could be told.
+    give_back_reserve(directory_);
+    written = base::write_file_atomically(path(), text, 0600);
+  }
+  return written;
 }
 
 base::Status Ledger::accept(const std::string& id, Time now, std::uint64_t per_hour,

@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <utility>
 
 namespace jprof::spool {
@@ -110,9 +109,7 @@ base::Status Spool::check_room(std::uint64_t capture_bytes, const LedgerContent&
                               "store, or raise spool.quota (of a volume in memory: the "
                               "container's memory limit)");
   }
-  struct statvfs disk {};
-  if (::statvfs(settings_.directory.c_str(), &disk) == 0 &&
-      std::uint64_t{disk.f_bavail} * disk.f_frsize < promised + capture_bytes) {
+  if (free_bytes(settings_.directory) < promised + capture_bytes) {
     return base::make_failure(base::ErrorCode::kLimit,
                               "the disk under the spool " + settings_.directory + " is full",
                               "make room on the node, or mount another volume for the spool");
@@ -157,7 +154,7 @@ base::Status Spool::commit(const std::string& id, const capture::Manifest& manif
     return status;
   }
   if (status.error().os_errno == ENOSPC || status.error().os_errno == EDQUOT) {
-    ::unlink((settings_.directory + "/" + kReserveFile).c_str());
+    give_back_reserve(settings_.directory);
   } else {
     std::vector<std::string> names;
     for (const capture::BundleFile& file : manifest.files) {
@@ -192,7 +189,9 @@ base::Status Spool::drop(const Entry& entry, Ending ending) {
                                     " but in " + now.directory);
     }
   }
-  // The ledger knows it before it is gone: a crash in between leaves the trash to recover from.
+  // Room first: on a full disk the ledger cannot be written either. The ledger knows it before the
+  // directory is gone, whose name is all that a recovery needs after a crash in between.
+  empty_tree(trash);
   JPROF_TRY(ledger_.close(entry.id, ending));
   remove_tree(trash);
   return {};

@@ -87,9 +87,10 @@ class Spool {
   base::Result<std::vector<std::string>> recover(Time now);
   // Salvages all in incoming whose process has ended, for `reason`; lines as above.
   std::vector<std::string> salvage_left(const std::string& reason);
-  // Drops delivered ones that are old, or all while more than quota minus `wanted` is used, and
-  // what is older than any capture is kept. What was sent and not confirmed is not delivered: it
-  // stays. Returns one line for the log for each undelivered capture dropped.
+  // Drops delivered ones that are old, or all while more than quota minus `wanted` is used or the
+  // disk has not so much, and what is older than any capture is kept. What was sent and not
+  // confirmed is not delivered: it stays. Returns one line for the log for each undelivered capture
+  // dropped.
   base::Result<std::vector<std::string>> enforce(std::uint64_t wanted, Time now);
 
  private:

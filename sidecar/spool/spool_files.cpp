@@ -13,7 +13,9 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace jprof::spool {
 namespace {
@@ -73,6 +75,12 @@ std::uint64_t bytes_in(const std::string& directory) {
   return sum;
 }
 
+std::uint64_t free_bytes(const std::string& directory) {
+  struct statvfs disk {};
+  return ::statvfs(directory.c_str(), &disk) == 0 ? std::uint64_t{disk.f_bavail} * disk.f_frsize
+                                                  : UINT64_MAX; // then it cannot be told
+}
+
 bool is_directory(const std::string& path) {
   struct stat info {};
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
@@ -109,6 +117,16 @@ base::Status make_reserve(const std::string& directory) {
   }
   const int error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(kReserveBytes));
   return error == 0 ? base::Status() : base::errno_failure(error, "cannot reserve " + path);
+}
+
+void give_back_reserve(const std::string& directory) {
+  ::unlink((directory + "/" + kReserveFile).c_str());
+}
+
+void empty_tree(const std::string& path) {
+  for (const std::string& name : names_in(path)) {
+    remove_tree(path + "/" + name);
+  }
 }
 
 void remove_tree(const std::string& path) {

@@ -20,6 +20,8 @@ inline constexpr std::uint64_t kReserveBytes = 256 * 1024;
 std::vector<std::string> names_in(const std::string& directory);
 // Bytes of the regular files in a capture's directory.
 std::uint64_t bytes_in(const std::string& directory);
+// What the disk under a directory still takes.
+std::uint64_t free_bytes(const std::string& directory);
 bool is_directory(const std::string& path);
 // When a directory last changed its content or name; the epoch if it is not there.
 std::chrono::system_clock::time_point changed_at(const std::string& path);
@@ -30,6 +32,9 @@ base::Status rewrite_files(const std::string& directory, const std::vector<std::
 
 // Blocks that are given back to the disk when a seal meets a full one.
 base::Status make_reserve(const std::string& directory);
+void give_back_reserve(const std::string& directory);
 void remove_tree(const std::string& path);
+// All but the directory itself.
+void empty_tree(const std::string& path);
 
 } // namespace jprof::spool

@@ -204,7 +204,11 @@ base::Result<std::vector<std::string>> Spool::recover(Time now) {
 base::Result<std::vector<std::string>> Spool::enforce(std::uint64_t wanted, Time now) {
   std::vector<std::string> lines;
   std::uint64_t used = used_bytes(wanted);
-  const auto too_much = [&] { return used + wanted > settings_.quota; };
+  const std::uint64_t promised = used - used_bytes();
+  const auto too_much = [&] {
+    return used + wanted > settings_.quota ||
+           (wanted > 0 && free_bytes(settings_.directory) < promised + wanted);
+  };
   for (const Entry& entry : list(Place::kDone)) {
     if (now - entry.changed > settings_.keep_delivered || too_much()) {
       JPROF_TRY(drop(entry, Ending::kDelivered));

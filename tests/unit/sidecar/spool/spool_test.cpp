@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/digest.h"
 #include "lib/base/file.h"
+#include "lib/base/unique_fd.h"
 #include "lib/capture/bundle.h"
 #include "sidecar/spool/file_lock.h"
 #include "sidecar/spool/spool.h"
 #include "sidecar/spool/spool_files.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -15,6 +17,7 @@
 #include <filesystem>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace jprof::spool {
@@ -152,6 +155,44 @@ TEST_F(SpoolTest, MakesRoomFromDeliveredOnesOnly) {
   EXPECT_EQ(spool.find(kId).place, Place::kNone);
   EXPECT_EQ(spool.find(kOther).place, Place::kSealed);
   expect_counts(spool, 2, 1, 0, 0);
+}
+
+// Says by its result which step was the last that went well.
+int fill_deliver_and_go_on(const config::SpoolSettings& settings) {
+  constexpr Demand kSome{.bytes = 300'000, .captures_per_hour = 1000};
+  const std::string large(600'000, 'r');
+  auto spool = Spool::own(settings);
+  const auto first = spool ? spool->accept(draft_of(kId), kSome, now())
+                           : base::Result<std::string>(base::fail(spool.error()));
+  capture::Manifest manifest = draft_of(kId);
+  manifest.files = {{"profile.jprof", "jprof", large.size(), base::sha256_hex(large)}};
+  if (!first || !base::write_file_atomically(*first + "/profile.jprof", large, 0600) ||
+      !spool->seal(kId, manifest)) {
+    return 0;
+  }
+  // Somebody else fills the disk to the last byte.
+  const std::string rest(4096, 'x');
+  const base::UniqueFd other(
+      ::open((settings.directory + "/../other").c_str(), O_WRONLY | O_CREAT, 0600));
+  while (::write(other.get(), rest.data(), rest.size()) > 0) {
+  }
+  if (!spool->deliver(kId) || spool->counts()->delivered != 1) {
+    return 1;
+  }
+  if (!spool->enforce(kSome.bytes, now())) {
+    return 2;
+  }
+  return spool->accept(draft_of(kOther), kSome, now()) ? 4 : 3;
+}
+
+TEST_F(SpoolTest, MakesRoomOnAFullDiskFromDeliveredOnes) {
+  settings_.quota = std::uint64_t{1} << 30;
+  const auto last = jprof::testing::run_on_small_disk(
+      directory_.path(), 1 << 20, [this] { return fill_deliver_and_go_on(settings_); });
+  if (!last) {
+    GTEST_SKIP() << "no file system may be mounted here";
+  }
+  EXPECT_EQ(*last, 4);
 }
 
 TEST_F(SpoolTest, PromisesNoRoomTwice) {
