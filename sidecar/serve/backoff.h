@@ -29,6 +29,7 @@ class Backoff {
         1 + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(ceiling)));
   }
   void succeeded() { failures_ = 0; }
+  bool has_failed() const { return failures_ > 0; }
 
  private:
   int failures_ = 0;

@@ -211,7 +211,9 @@ void Supervisor::start_upload() {
       log::error("store: " + store.error().text());
       return static_cast<int>(UploadResult::kBlocked);
     }
-    return static_cast<int>(deliver_pending(context_.spool, **store));
+    return static_cast<int>(
+        deliver_pending(context_.spool, **store,
+                        backoff_.has_failed() ? Round::kAfterFailure : Round::kOldestFirst));
   });
   if (!started) {
     next_upload_ = Deadline::after(kForkRetry);
@@ -265,8 +267,8 @@ void Supervisor::on_end(Kind kind, int status) {
   } else {
     const bool blocked =
         WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(UploadResult::kBlocked);
-    const auto delay = blocked ? std::chrono::milliseconds(kBlockedRetry) : backoff_.next();
-    next_upload_ = Deadline::after(delay);
+    const auto delay = backoff_.next();
+    next_upload_ = Deadline::after(blocked ? std::chrono::milliseconds(kBlockedRetry) : delay);
   }
 }
 

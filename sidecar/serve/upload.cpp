@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/upload.h"
 
+#include "lib/base/random.h"
 #include "lib/delivery/bundle_delivery.h"
 #include "lib/log/log.h"
 #include "lib/store/store_factory.h"
 
+#include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace jprof::serve {
 namespace {
@@ -17,6 +22,11 @@ bool is_transient(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
          code == ErrorCode::kProtocol || code == ErrorCode::kInterrupted || code == ErrorCode::kIo;
 }
+
+// After so many captures in a row it is the store that is in the way, not the captures. An attempt
+// that nobody answers costs half a minute, a refusal a moment.
+constexpr int kMostUnanswered = 3;
+constexpr int kMostRefused = 30;
 
 // Nothing that trying again could change.
 bool is_hopeless(ErrorCode code) {
@@ -48,32 +58,61 @@ base::Result<std::unique_ptr<store::ObjectStore>> open_store(const config::Store
   return store::make_object_store(url, std::move(options));
 }
 
-UploadResult deliver_pending(spool::Spool& spool, store::ObjectStore& store) {
+namespace {
+
+// Delivers, or says why not; what is hopeless is put into quarantine.
+std::optional<base::Error> deliver_one(spool::Spool& spool, store::ObjectStore& store,
+                                       const spool::Entry& entry) {
+  auto delivered = delivery::deliver_bundle(store, entry.directory);
+  if (delivered) {
+    if (auto moved = spool.deliver(entry.id); !moved) {
+      log::error("capture " + entry.id + " is stored, but " + moved.error().message);
+      return std::move(moved).error();
+    }
+    log::info("capture " + entry.id + " is stored as " + delivered->location +
+              (delivered->already_there ? " (it was there already)" : ""));
+    if (!delivered->note.empty()) {
+      log::warning("capture " + entry.id + ": " + delivered->note);
+    }
+    return std::nullopt;
+  }
+  base::Error& error = delivered.error();
+  if (is_hopeless(error.code)) {
+    log::error("capture " + entry.id + " is quarantined: " + error.text());
+    if (auto moved = spool.quarantine(entry.id, error.text()); !moved) {
+      return std::move(moved).error();
+    }
+    return std::nullopt;
+  }
+  log::warning("capture " + entry.id + " waits: cannot store it: " + error.text());
+  return std::move(error);
+}
+
+} // namespace
+
+UploadResult deliver_pending(spool::Spool& spool, store::ObjectStore& store, Round round) {
+  std::vector<spool::Entry> entries = spool.list(spool::Place::kSealed);
+  std::uint64_t random = 0;
+  if (round == Round::kAfterFailure && !entries.empty() &&
+      base::random_bytes(std::as_writable_bytes(std::span(&random, 1)))) {
+    std::rotate(entries.begin(),
+                entries.begin() + static_cast<std::ptrdiff_t>(random % entries.size()),
+                entries.end());
+  }
   UploadResult result = UploadResult::kAllDelivered;
-  for (const spool::Entry& entry : spool.list(spool::Place::kSealed)) {
-    auto delivered = delivery::deliver_bundle(store, entry.directory);
-    if (delivered) {
-      if (auto moved = spool.deliver(entry.id); !moved) {
-        log::error("capture " + entry.id + " is stored, but " + moved.error().message);
-        return UploadResult::kRetry;
-      }
-      log::info("capture " + entry.id + " is stored as " + delivered->location +
-                (delivered->already_there ? " (it was there already)" : ""));
-      if (!delivered->note.empty()) {
-        log::warning("capture " + entry.id + ": " + delivered->note);
-      }
+  int failures = 0; // in a row
+  for (const spool::Entry& entry : entries) {
+    const auto error = deliver_one(spool, store, entry);
+    if (!error) {
+      failures = 0;
       continue;
     }
-    const base::Error& error = delivered.error();
-    if (is_hopeless(error.code)) {
-      log::error("capture " + entry.id + " is quarantined: " + error.text());
-      if (!spool.quarantine(entry.id, error.text())) {
-        result = UploadResult::kRetry;
-      }
-      continue;
+    const bool passes = is_transient(error->code);
+    result =
+        passes || result == UploadResult::kRetry ? UploadResult::kRetry : UploadResult::kBlocked;
+    if (++failures >= (passes ? kMostUnanswered : kMostRefused)) {
+      break;
     }
-    log::warning("capture " + entry.id + " waits: cannot store it: " + error.text());
-    return is_transient(error.code) ? UploadResult::kRetry : UploadResult::kBlocked;
   }
   return result;
 }

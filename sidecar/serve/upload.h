@@ -22,8 +22,13 @@ enum class UploadResult {
   kBlocked = 2, // credentials, rights or configuration: worth a try every ten minutes
 };
 
-// Delivers every sealed capture, oldest first, each once. A damaged one goes to quarantine, as does
-// one whose key is taken by something else; a failure that concerns all ends the round.
-UploadResult deliver_pending(spool::Spool& spool, store::ObjectStore& store);
+// kAfterFailure begins anywhere, so that no capture waits for ever behind others that fail.
+enum class Round { kOldestFirst, kAfterFailure };
+
+// Delivers every sealed capture, each once. A damaged one goes to quarantine, as does one whose key
+// is taken by something else; one that fails otherwise waits, and the others do not wait for it.
+// The round ends when many fail in a row.
+UploadResult deliver_pending(spool::Spool& spool, store::ObjectStore& store,
+                             Round round = Round::kOldestFirst);
 
 } // namespace jprof::serve

@@ -106,6 +106,97 @@ TEST_F(UploadTest, KeepsWhatAStoreDoesNotTake) {
   EXPECT_TRUE(capture::verify_bundle(spool_.find(kId).directory));
 }
 
+// The store takes all but one: as where a key is refused by a policy, or an object by its size.
+class RefusingStore final : public store::ObjectStore {
+ public:
+  using Which = std::function<bool(const std::string& key)>;
+  RefusingStore(store::ObjectStore& inner, Which refused, base::ErrorCode code)
+      : inner_(inner), refused_(std::move(refused)), code_(code) {}
+  base::Result<store::PutReceipt> put(const store::ObjectKey& key, const store::Content& content,
+                                      const store::PutOptions& options) override {
+    ++puts;
+    if (refused_(key.text())) {
+      return base::make_failure(code_, "refused");
+    }
+    return inner_.put(key, content, options);
+  }
+  base::Result<store::ObjectInfo> info(const store::ObjectKey& key) override {
+    return inner_.info(key);
+  }
+  base::Status get(const store::ObjectKey& key,
+                   const std::function<base::Status(std::string_view)>& sink) override {
+    return inner_.get(key, sink);
+  }
+  base::Status list(
+      const std::string& prefix,
+      const std::function<base::Status(const store::ObjectKey&, std::uint64_t)>& visitor) override {
+    return inner_.list(prefix, visitor);
+  }
+  std::string describe() const override { return inner_.describe(); }
+
+  int puts = 0;
+
+ private:
+  store::ObjectStore& inner_;
+  Which refused_;
+  base::ErrorCode code_;
+};
+
+bool any(const std::string&) {
+  return true;
+}
+
+TEST_F(UploadTest, DeliversTheOthersThoughOneIsRefused) {
+  for (const base::ErrorCode code : {base::ErrorCode::kForbidden, base::ErrorCode::kUnavailable}) {
+    const bool passes = code == base::ErrorCode::kUnavailable;
+    const std::string first(64, passes ? 'a' : 'c'); // the oldest
+    const std::string second(64, passes ? 'b' : 'd');
+    seal(first);
+    seal(second);
+    const auto files = store();
+    RefusingStore refusing(
+        *files, [&](const std::string& key) { return key.find(first) != std::string::npos; }, code);
+
+    EXPECT_EQ(deliver_pending(spool_, refusing),
+              passes ? UploadResult::kRetry : UploadResult::kBlocked);
+
+    EXPECT_EQ(spool_.find(first).place, spool::Place::kSealed);
+    EXPECT_EQ(spool_.find(second).place, spool::Place::kDone);
+    ASSERT_EQ(deliver_pending(spool_, *files), UploadResult::kAllDelivered);
+  }
+}
+
+TEST_F(UploadTest, LeavesAStoreAloneThatTakesNothing) {
+  for (int i = 0; i < 40; ++i) {
+    seal(std::to_string(i) + std::string(i < 10 ? 63 : 62, 'e'));
+  }
+  const auto files = store();
+  RefusingStore away(*files, any, base::ErrorCode::kUnavailable);
+  EXPECT_EQ(deliver_pending(spool_, away), UploadResult::kRetry);
+  EXPECT_EQ(away.puts, 3);
+  RefusingStore closed(*files, any, base::ErrorCode::kForbidden);
+  EXPECT_EQ(deliver_pending(spool_, closed), UploadResult::kBlocked);
+  EXPECT_EQ(closed.puts, 30);
+}
+
+TEST_F(UploadTest, ComesToEachCaptureHoweverManyFail) {
+  for (int i = 0; i < 6; ++i) {
+    seal(std::string(64, static_cast<char>('0' + i)));
+  }
+  const std::string last(64, '6');
+  seal(last);
+  const auto files = store();
+  RefusingStore away(
+      *files, [&](const std::string& key) { return key.find(last) == std::string::npos; },
+      base::ErrorCode::kUnavailable);
+
+  constexpr int kMany = 1000; // each finds it by 3 of 7
+  for (int i = 0; i < kMany && spool_.find(last).place == spool::Place::kSealed; ++i) {
+    EXPECT_EQ(deliver_pending(spool_, away, Round::kAfterFailure), UploadResult::kRetry);
+  }
+  EXPECT_EQ(spool_.find(last).place, spool::Place::kDone);
+}
+
 TEST(OpenStore, WantsCredentialsFromAFile) {
   config::StoreSettings settings;
   settings.url = "s3://bucket/prefix";
