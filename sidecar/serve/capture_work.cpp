@@ -233,7 +233,7 @@ class Work {
   }
 
   Failure accept() {
-    const auto now = std::chrono::system_clock::now();
+    const auto now = spool::Moment::now();
     const std::uint64_t bytes = context_.config.limits.capture_bytes;
     if (const auto lines = context_.spool.enforce(bytes, now)) {
       for (const std::string& line : *lines) {
@@ -242,7 +242,7 @@ class Work {
     }
     auto directory = context_.spool.accept(
         draft_, {.bytes = bytes, .captures_per_hour = context_.config.limits.captures_per_hour},
-        now);
+        now.wall);
     if (!directory) {
       return failed(std::move(directory).error());
     }

@@ -66,8 +66,8 @@ enum class UpkeepResult {
 };
 
 UpkeepResult upkeep(spool::Spool& spool, Upkeep what) {
-  const auto now = std::chrono::system_clock::now();
-  auto lines = what == Upkeep::kRecover ? spool.recover(now)
+  const auto now = spool::Moment::now();
+  auto lines = what == Upkeep::kRecover ? spool.recover(now.wall)
                                         : base::Result<std::vector<std::string>>(
                                               spool.salvage_left("the capture's process ended"));
   auto more = spool.enforce(0, now);

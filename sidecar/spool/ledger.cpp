@@ -47,6 +47,13 @@ std::string encode(const LedgerContent& content) {
     open.push_back({id, kStates[static_cast<std::size_t>(capture.state)], capture.accepted_at});
   }
   json["recent"] = content.recent;
+  Json& ages = json["ages"] = Json::object();
+  for (const auto& [id, capture] : content.open) {
+    if (capture.age) {
+      ages[id] = *capture.age;
+    }
+  }
+  json["agedAt"] = {{"boot", content.aged_at.boot}, {"uptimeSeconds", content.aged_at.seconds}};
   return base::dump_json(json) + "\n";
 }
 
@@ -59,9 +66,21 @@ bool parse_open(const Json& item, LedgerContent& content) {
   if (state == kStates.end()) {
     return false;
   }
-  content.open[item[0].get<std::string>()] = {static_cast<OpenState>(state - kStates.begin()),
-                                              item[2].get<std::int64_t>()};
+  content.open[item[0].get<std::string>()] = {
+      static_cast<OpenState>(state - kStates.begin()), item[2].get<std::int64_t>(), {}};
   return true;
+}
+
+// Absent in ledgers of the first release: ages begin when they are first looked at.
+void parse_ages(const Json& json, LedgerContent& content) {
+  const Json& ages = base::json_object(json, "ages");
+  for (auto& [id, capture] : content.open) {
+    if (ages.contains(id)) {
+      capture.age = std::max<std::int64_t>(0, base::json_int(ages, id));
+    }
+  }
+  const Json& aged_at = base::json_object(json, "agedAt");
+  content.aged_at = {base::json_string(aged_at, "boot"), base::json_int(aged_at, "uptimeSeconds")};
 }
 
 base::Result<LedgerContent> parse(std::string_view text) {
@@ -76,6 +95,7 @@ base::Result<LedgerContent> parse(std::string_view text) {
     for (const Json& item : base::json_array(*json, "open")) {
       whole = whole && parse_open(item, content);
     }
+    parse_ages(*json, content);
     for (const Json& item : base::json_array(*json, "recent")) {
       if (item.is_number_integer()) {
         content.recent.push_back(item.get<std::int64_t>());
@@ -120,8 +140,28 @@ bool LedgerContent::end(const std::string& id, Ending ending) {
   return true;
 }
 
+std::int64_t LedgerContent::age_of(const std::string& id, const Uptime& now) const {
+  const auto found = open.find(id);
+  return found == open.end() || !found->second.age ? 0 : *found->second.age + now.since(aged_at);
+}
+
+bool LedgerContent::grow_older(const Uptime& now) {
+  constexpr std::int64_t kWorthAWrite = 60;
+  const bool anew = std::any_of(open.begin(), open.end(),
+                                [](const auto& row) { return !row.second.age.has_value(); });
+  if (open.empty() || (!anew && now.boot == aged_at.boot && now.since(aged_at) < kWorthAWrite &&
+                       now.seconds >= aged_at.seconds)) {
+    return false;
+  }
+  for (auto& [id, capture] : open) {
+    capture.age = age_of(id, now);
+  }
+  aged_at = now;
+  return true;
+}
+
 void LedgerContent::adopt(const std::string& id, OpenState state, std::int64_t unix_seconds) {
-  if (open.try_emplace(id, OpenCapture{state, unix_seconds}).second) {
+  if (open.try_emplace(id, OpenCapture{state, unix_seconds, {}}).second) {
     ++accepted;
   }
 }
@@ -170,8 +210,9 @@ base::Status Ledger::accept(const std::string& id, Time now, std::uint64_t per_h
                             const RoomCheck& room) {
   const std::int64_t time = unix_seconds(now);
   return change([&](LedgerContent& content) -> base::Result<bool> {
+    // One in the future was accepted before the clock was set back: when, nobody knows.
     std::erase_if(content.recent,
-                  [time](std::int64_t at) { return at <= time - kHour || at > time + kHour; });
+                  [time](std::int64_t at) { return at <= time - kHour || at > time; });
     if (content.open.contains(id)) {
       return false;
     }
@@ -190,7 +231,7 @@ base::Status Ledger::accept(const std::string& id, Time now, std::uint64_t per_h
       JPROF_TRY(room(content));
     }
     ++content.accepted;
-    content.open[id] = {OpenState::kRecording, time};
+    content.open[id] = {OpenState::kRecording, time, {}};
     content.recent.push_back(time);
     return true;
   });

@@ -4,11 +4,13 @@
 
 #include "lib/base/json.h"
 #include "lib/base/result.h"
+#include "sidecar/spool/moment.h"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,8 @@ enum class OpenState { kRecording, kSealed, kQuarantined };
 
 struct OpenCapture {
   OpenState state = OpenState::kRecording;
-  std::int64_t accepted_at = 0; // Unix seconds
+  std::int64_t accepted_at = 0;    // Unix seconds
+  std::optional<std::int64_t> age; // seconds since somebody first looked at ages, at `aged_at`
 };
 
 struct LedgerContent {
@@ -39,12 +42,17 @@ struct LedgerContent {
   std::uint64_t failed = 0;
   std::uint64_t abandoned = 0;
   std::map<std::string, OpenCapture> open;
+  Uptime aged_at;
   std::vector<std::int64_t> recent; // when captures were accepted, of the last hour
 
   std::uint64_t count_open(OpenState state) const;
   bool balanced() const;
   // Ends an open capture; false for an id that is not open.
   bool end(const std::string& id, Ending ending);
+  // How old an open capture is by the machine's own clock, in seconds.
+  std::int64_t age_of(const std::string& id, const Uptime& now) const;
+  // Writes the ages down; false where nothing worth a write has changed.
+  bool grow_older(const Uptime& now);
   // A capture that is there and not in the books (they were lost or damaged).
   void adopt(const std::string& id, OpenState state, std::int64_t unix_seconds);
 };

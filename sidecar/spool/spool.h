@@ -91,7 +91,7 @@ class Spool {
   // disk has not so much, and what is older than any capture is kept. What was sent and not
   // confirmed is not delivered: it stays. Returns one line for the log for each undelivered capture
   // dropped.
-  base::Result<std::vector<std::string>> enforce(std::uint64_t wanted, Time now);
+  base::Result<std::vector<std::string>> enforce(std::uint64_t wanted, const Moment& now);
 
  private:
   explicit Spool(const config::SpoolSettings& settings)

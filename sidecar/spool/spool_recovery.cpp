@@ -201,7 +201,7 @@ base::Result<std::vector<std::string>> Spool::recover(Time now) {
   return lines;
 }
 
-base::Result<std::vector<std::string>> Spool::enforce(std::uint64_t wanted, Time now) {
+base::Result<std::vector<std::string>> Spool::enforce(std::uint64_t wanted, const Moment& now) {
   std::vector<std::string> lines;
   std::uint64_t used = used_bytes(wanted);
   const std::uint64_t promised = used - used_bytes();
@@ -210,14 +210,21 @@ base::Result<std::vector<std::string>> Spool::enforce(std::uint64_t wanted, Time
            (wanted > 0 && free_bytes(settings_.directory) < promised + wanted);
   };
   for (const Entry& entry : list(Place::kDone)) {
-    if (now - entry.changed > settings_.keep_delivered || too_much()) {
+    // By the wall clock: they are safe elsewhere.
+    if (now.wall - entry.changed > settings_.keep_delivered || too_much()) {
       JPROF_TRY(drop(entry, Ending::kDelivered));
       used -= entry.bytes;
     }
   }
+  LedgerContent books;
+  JPROF_TRY(ledger_.update([&](LedgerContent& content) {
+    const bool changed = content.grow_older(now.uptime);
+    books = content;
+    return changed;
+  }));
   for (const Place place : {Place::kSealed, Place::kQuarantine}) {
     for (const Entry& entry : list(place)) {
-      if (now - entry.changed > settings_.keep) {
+      if (std::chrono::seconds(books.age_of(entry.id, now.uptime)) > settings_.keep) {
         JPROF_TRY(drop(entry, Ending::kExpired));
         lines.push_back("capture " + entry.id +
                         " is removed from the spool: it is older than spool.keep");

@@ -60,7 +60,7 @@ int live(const config::SpoolSettings& settings, const std::function<void(Step)>&
     return kSealed;
   }
   report(kDelivered);
-  if (!spool->enforce(0, now + std::chrono::hours(2))) {
+  if (!spool->enforce(0, {now + std::chrono::hours(2), Moment::now().uptime})) {
     return kDelivered;
   }
   report(kRemoved);

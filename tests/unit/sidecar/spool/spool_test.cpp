@@ -34,6 +34,18 @@ Spool::Time now() {
   return std::chrono::system_clock::now();
 }
 
+// By the wall clock alone, and by the machine's.
+Moment wall_in(std::chrono::seconds time) {
+  Moment moment = Moment::now();
+  moment.wall += time;
+  return moment;
+}
+Moment in(std::chrono::seconds time) {
+  Moment moment = wall_in(time);
+  moment.uptime.seconds += time.count();
+  return moment;
+}
+
 capture::Manifest draft_of(const std::string& id) {
   capture::Manifest draft;
   draft.id = id;
@@ -136,7 +148,7 @@ TEST_F(SpoolTest, RefusesWhenTheQuotaIsUsedUpAndLeavesSealedOnesAlone) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, base::ErrorCode::kLimit);
   EXPECT_FALSE(refused.error().cure.empty());
-  ASSERT_TRUE(spool.enforce(11'500, now()));
+  ASSERT_TRUE(spool.enforce(11'500, in(0s)));
   EXPECT_EQ(spool.find(kId).place, Place::kSealed);
   expect_counts(spool, 1, 0, 0, 0);
 }
@@ -148,7 +160,7 @@ TEST_F(SpoolTest, MakesRoomFromDeliveredOnesOnly) {
   ASSERT_TRUE(spool.deliver(kId));
   seal(spool, kOther);
 
-  const auto lines = spool.enforce(11'500, now());
+  const auto lines = spool.enforce(11'500, in(0s));
 
   ASSERT_TRUE(lines);
   EXPECT_TRUE(lines->empty()); // it is no loss
@@ -179,7 +191,7 @@ int fill_deliver_and_go_on(const config::SpoolSettings& settings) {
   if (!spool->deliver(kId) || spool->counts()->delivered != 1) {
     return 1;
   }
-  if (!spool->enforce(kSome.bytes, now())) {
+  if (!spool->enforce(kSome.bytes, in(0s))) {
     return 2;
   }
   return spool->accept(draft_of(kOther), kSome, now()) ? 4 : 3;
@@ -227,13 +239,41 @@ TEST_F(SpoolTest, RemovesWhatIsTooOldAndSaysSo) {
   Spool spool = own();
   seal(spool, kId);
 
-  EXPECT_TRUE(spool.enforce(0, now() + 6 * 24h)->empty());
-  const auto lines = spool.enforce(0, now() + 8 * 24h);
+  EXPECT_TRUE(spool.enforce(0, in(0s))->empty()); // ages begin when they are first looked at
+  EXPECT_TRUE(spool.enforce(0, in(6 * 24h))->empty());
+  const auto lines = spool.enforce(0, in(8 * 24h));
 
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 1U);
   EXPECT_NE((*lines)[0].find(kId), std::string::npos);
   expect_counts(spool, 1, 0, 0, 1);
+}
+
+TEST_F(SpoolTest, KeepsWhatIsSealedWhenTheWallClockSteps) {
+  Spool spool = own();
+  seal(spool, kId);
+  ASSERT_TRUE(spool.enforce(0, in(0s)));
+
+  for (const auto step : {365 * 24h, -365 * 24h, 24000h}) {
+    EXPECT_TRUE(spool.enforce(0, wall_in(step))->empty());
+  }
+
+  EXPECT_EQ(spool.find(kId).place, Place::kSealed);
+  expect_counts(spool, 1, 0, 0, 0);
+}
+
+TEST_F(SpoolTest, CountsAgesOverStartsOfTheMachine) {
+  Spool spool = own();
+  seal(spool, kId);
+  ASSERT_TRUE(spool.enforce(0, in(0s)));
+  ASSERT_TRUE(spool.enforce(0, in(6 * 24h)));
+  Moment later{Moment::now().wall, {"another boot", 100}};
+  EXPECT_TRUE(spool.enforce(0, later)->empty());
+  later.uptime.seconds += 86400 - 100;
+  EXPECT_TRUE(spool.enforce(0, later)->empty());
+  later.uptime.seconds += 200;
+
+  EXPECT_EQ(spool.enforce(0, later)->size(), 1U);
 }
 
 TEST_F(SpoolTest, SealsWhatADeadRecorderLeftAsPartial) {
@@ -397,7 +437,7 @@ TEST_F(SpoolTest, IgnoresStrangersAmongItsFiles) {
   }
   Spool spool = own();
   ASSERT_TRUE(spool.recover(now()));
-  ASSERT_TRUE(spool.enforce(0, now() + 1000 * 24h));
+  ASSERT_TRUE(spool.enforce(0, in(1000 * 24h)));
   EXPECT_TRUE(std::filesystem::exists("/etc/passwd"));
 }
 
