@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -191,21 +192,62 @@ int publish(int directory, const std::string& from, const std::string& to) {
   return ::renameat(directory, from.c_str(), directory, to.c_str()) == 0 ? 0 : errno;
 }
 
+// What is written aside, locked while its writer lives (flock(2)): so it can be told from what a
+// killed one left.
+struct Aside {
+  UniqueFd fd;
+  std::string name;
+};
+
+Result<Aside> make_aside(int directory, const std::string& for_what) {
+  constexpr int kAttempts = 10; // somebody who clears away may take a new file for an old one
+  for (int i = 0; i < kAttempts; ++i) {
+    JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(12));
+    Aside aside{{}, std::string(kTemporaryPrefix) + suffix};
+    aside.fd.reset(::openat(directory, aside.name.c_str(),
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+    if (!aside.fd) {
+      return base::errno_failure(errno, "cannot create a file for " + for_what);
+    }
+    struct stat info {};
+    const bool taken = ::flock(aside.fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && ::fstat(aside.fd.get(), &info) == 0 && info.st_nlink > 0) {
+      return aside;
+    }
+  }
+  return base::make_failure(ErrorCode::kIo, "files for " + for_what + " are removed at once");
+}
+
+// A writer that was killed has left its file aside. Whoever writes beside it next, which is the
+// repetition of the same capture, removes it; where there are no locks it stays.
+void remove_abandoned(int directory) {
+  auto names = entries_of(UniqueFd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+                          "a directory");
+  if (!names) {
+    return; // the write will say why
+  }
+  for (const Listed& entry : *names) {
+    if (entry.is_directory || !entry.name.starts_with(kTemporaryPrefix)) {
+      continue;
+    }
+    const UniqueFd fd(
+        ::openat(directory, entry.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
+      ::unlinkat(directory, entry.name.c_str(), 0);
+    }
+  }
+}
+
 Result<PutReceipt> FileStore::put(const ObjectKey& key, const Content& content,
                                   const PutOptions& /*options*/) {
   JPROF_TRY_ASSIGN(const Place place, find(key, Missing::kCreate));
-  JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(12));
-  const std::string temporary = std::string(kTemporaryPrefix) + suffix;
   const int directory = place.directory.get();
-  const UniqueFd fd(::openat(directory, temporary.c_str(),
-                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
-  if (!fd) {
-    return base::errno_failure(errno, "cannot create a file for " + shown(key));
-  }
-  Status status = copy_checked(content, fd.get(), shown(key));
-  const int error = status ? publish(directory, temporary, place.name) : 0;
+  remove_abandoned(directory);
+  JPROF_TRY_ASSIGN(const Aside aside, make_aside(directory, shown(key)));
+  Status status = copy_checked(content, aside.fd.get(), shown(key));
+  const int error = status ? publish(directory, aside.name, place.name) : 0;
   if (!status || error != 0) {
-    ::unlinkat(directory, temporary.c_str(), 0);
+    ::unlinkat(directory, aside.name.c_str(), 0);
   }
   if (!status) {
     return base::fail(std::move(status).error());

@@ -7,8 +7,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <csignal>
 #include <filesystem>
+#include <functional>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 namespace jprof::testing {
 
@@ -55,6 +61,69 @@ TEST(FileStore, LeavesNothingBesideTheObject) {
   struct stat info {};
   ASSERT_EQ(::stat((directory.path() + "/deep/root/a/b").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777U, 0640U);
+}
+
+// A body during whose reading something else happens.
+class Interrupted final : public http::BodySource {
+ public:
+  explicit Interrupted(std::function<void()> what) : what_(std::move(what)) {}
+  std::uint64_t size_bytes() const override { return 1; }
+  Result<std::size_t> read(std::uint64_t, std::span<std::byte> out) const override {
+    what_();
+    out[0] = std::byte{'x'};
+    return 1;
+  }
+
+ private:
+  std::function<void()> what_;
+};
+
+TEST(FileStore, ClearsAwayWhatAKilledWriterLeft) {
+  const testing::TempDir directory;
+  const auto store = make_file_store(directory.path());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Interrupted body([] { ::kill(::getpid(), SIGKILL); });
+    static_cast<void>(store->put(key("a/b"), {body, base::sha256("x")}, {}));
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(names_below(directory.path()).size(), 2U); // "a" and what was left
+
+  ASSERT_TRUE(put_text(*store, key("a/b"), "x", {}).has_value());
+
+  EXPECT_EQ(names_below(directory.path()), (std::vector<std::string>{"a", "a/b"}));
+}
+
+TEST(FileStore, LeavesWhatIsBeingWrittenAlone) {
+  const testing::TempDir directory;
+  const auto store = make_file_store(directory.path());
+  const Interrupted body([&] { ASSERT_TRUE(put_text(*store, key("a/c"), "y", {}).has_value()); });
+
+  const auto put = store->put(key("a/b"), {body, base::sha256("x")}, {});
+
+  ASSERT_TRUE(put.has_value()) << put.error().message;
+  EXPECT_EQ(names_below(directory.path()), (std::vector<std::string>{"a", "a/b", "a/c"}));
+}
+
+TEST(FileStore, WritesBesideManyOthers) {
+  const testing::TempDir directory;
+  std::vector<std::jthread> writers;
+  std::atomic<int> stored = 0;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {
+      const auto store = make_file_store(directory.path());
+      for (int i = 0; i < 100; ++i) {
+        const std::string name = "a/" + std::to_string(writer) + "-" + std::to_string(i);
+        stored += put_text(*store, key(name), name, {}) ? 1 : 0;
+      }
+    });
+  }
+  writers.clear();
+  EXPECT_EQ(stored, 400);
+  EXPECT_EQ(names_below(directory.path()).size(), 401U);
 }
 
 TEST(FileStore, DoesNotFollowALinkOutOfItsRoot) {
