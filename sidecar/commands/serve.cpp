@@ -68,10 +68,11 @@ base::Result<int> run_daemon(config::SidecarConfig config, const serve::ServeOpt
   if (options.broken) {
     log::error("nothing will be recorded: " + options.broken->text());
   }
-  serve::choose_spool(config);
   fill_agent_volume(config);
   for (;;) {
-    auto supervisor = serve::Supervisor::create(config, options);
+    const base::Status chosen = serve::choose_spool(config);
+    auto supervisor = chosen ? serve::Supervisor::create(config, options)
+                             : base::Result<serve::Supervisor>(base::fail(chosen.error()));
     if (supervisor) {
       log::info("jprof " JPROF_VERSION " listens at " + serve::socket_path(config) + ", spool " +
                 config.spool.directory);

@@ -4,13 +4,17 @@
 
 #include "lib/base/file.h"
 #include "lib/base/mebibytes.h"
+#include "lib/base/unique_fd.h"
 #include "lib/config/byte_size.h"
 #include "lib/log/log.h"
 #include "sidecar/serve/socket.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -22,15 +26,45 @@ base::Result<config::SidecarConfig> read_config(const std::string& path) {
                                      [](const char* name) { return ::getenv(name); });
 }
 
-void choose_spool(config::SidecarConfig& config) {
-  const std::string& directory = config.spool.directory;
-  if (directory != kDefaultSpool ||
-      (base::make_directories(directory, 0700) && ::access(directory.c_str(), W_OK) == 0)) {
-    return;
+base::Status claim_directory(const std::string& path) {
+  constexpr mode_t kOthersWrite = 022;
+  const std::string cure = "remove it, or mount a volume at /var/lib/jprof";
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return base::errno_failure(errno, "cannot make directory " + path);
   }
-  log::info("there is no volume at /var/lib/jprof: captures are kept in " +
-            std::string(kFallbackSpool) + " and end with this container");
-  config.spool.directory = kFallbackSpool;
+  const base::UniqueFd fd(
+      ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info {};
+  if (!fd && (errno == ELOOP || errno == ENOTDIR)) {
+    return base::make_failure(base::ErrorCode::kPermission, path + " is a link or no directory",
+                              cure);
+  }
+  if (::lstat(path.c_str(), &info) == 0 && info.st_uid != ::geteuid()) {
+    return base::make_failure(base::ErrorCode::kPermission,
+                              path + " belongs to uid " + std::to_string(info.st_uid) +
+                                  ", who could read and replace what is kept there",
+                              cure);
+  }
+  if (!fd || ::fstat(fd.get(), &info) != 0 ||
+      ((info.st_mode & kOthersWrite) != 0 && ::fchmod(fd.get(), 0700) != 0)) {
+    return base::errno_failure(errno, "cannot use directory " + path);
+  }
+  return {};
+}
+
+base::Status choose_spool(config::SidecarConfig& config) {
+  std::string& directory = config.spool.directory;
+  if (directory == kDefaultSpool &&
+      !(base::make_directories(directory, 0700) && ::access(directory.c_str(), W_OK) == 0)) {
+    log::info("there is no volume at /var/lib/jprof: captures are kept in " +
+              std::string(kFallbackSpool) + " and end with this container");
+    directory = kFallbackSpool;
+  }
+  if (directory == kFallbackSpool) {
+    JPROF_TRY(claim_directory(directory.substr(0, directory.rfind('/'))));
+    return claim_directory(directory);
+  }
+  return {};
 }
 
 std::uint64_t bound_spool_in_memory(config::SidecarConfig& config, std::uint64_t memory_limit) {

@@ -21,7 +21,12 @@ inline constexpr char kFallbackSpool[] = "/tmp/jprof/spool";
 base::Result<config::SidecarConfig> read_config(const std::string& path);
 
 // Sets the fallback where the spool is nowhere but at its default place and cannot be made there.
-void choose_spool(config::SidecarConfig& config);
+// The fallback lies below a /tmp where others may have been first: kPermission if they were.
+base::Status choose_spool(config::SidecarConfig& config);
+
+// Makes a directory that nobody else can put anything into, or replace what is in it. kPermission
+// where another user's, or a link, is in its place.
+base::Status claim_directory(const std::string& path);
 
 // Where the spool lies in memory (an emptyDir with `medium: Memory`, or a node that keeps its pods'
 // volumes so), what it holds is charged to this container, whose limit is `memory_limit` bytes (0:
