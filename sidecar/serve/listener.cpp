@@ -34,11 +34,21 @@ base::UniqueFd any_descriptor() {
 
 } // namespace
 
-Listener::Listener(base::UniqueFd fd) : fd_(std::move(fd)), kept_back_(any_descriptor()) {}
+Listener::Listener(base::UniqueFd fd, spool::FileLock lock)
+    : fd_(std::move(fd)), lock_(std::move(lock)), kept_back_(any_descriptor()) {}
 
 base::Result<Listener> Listener::create(const std::string& path) {
+  auto lock = spool::FileLock::try_take(path + ".lock", {});
+  if (!lock) {
+    return base::fail(std::move(lock).error().with_cure(
+        "mount a writable emptyDir at /var/lib/jprof, or set 'socket' in the configuration"));
+  }
+  if (!*lock) {
+    return base::make_failure(base::ErrorCode::kBusy, "another 'jprof serve' listens at " + path,
+                              "give each its own 'socket' in the configuration");
+  }
   JPROF_TRY_ASSIGN(base::UniqueFd fd, listen_at(path));
-  return Listener(std::move(fd));
+  return Listener(std::move(fd), std::move(**lock));
 }
 
 int Listener::fd() const {
@@ -84,6 +94,7 @@ std::optional<Listener::Caller> Listener::accept_the_last() {
 
 void Listener::close() {
   fd_.reset();
+  lock_.reset();
   kept_back_.reset();
 }
 

@@ -5,6 +5,7 @@
 #include "lib/base/deadline.h"
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
+#include "sidecar/spool/file_lock.h"
 
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ class Listener {
     bool is_last = false; // there is no descriptor to serve it with: only to be told so
   };
 
+  // kBusy where another serve listens: its socket is not taken away. A lock beside the socket says
+  // so, which ends with its process.
   static base::Result<Listener> create(const std::string& path);
 
   // To be polled for reading; -1 while there is no sense in it, which ends at resting_until().
@@ -32,10 +35,11 @@ class Listener {
   void close();
 
  private:
-  explicit Listener(base::UniqueFd fd);
+  Listener(base::UniqueFd fd, spool::FileLock lock);
   std::optional<Caller> accept_the_last();
 
   base::UniqueFd fd_;
+  std::optional<spool::FileLock> lock_;
   base::UniqueFd kept_back_;
   std::optional<base::Deadline> resting_;
   std::optional<base::Deadline> quiet_until_; // no log line more before

@@ -29,11 +29,7 @@ base::Result<sockaddr_un> address_of(const std::string& path) {
 } // namespace
 
 std::string socket_path(const config::SidecarConfig& config) {
-  if (!config.socket.empty()) {
-    return config.socket;
-  }
-  const std::string& spool = config.spool.directory;
-  return spool.substr(0, spool.find_last_of('/')) + "/serve.sock";
+  return config.socket.empty() ? config.spool.directory + "/serve.sock" : config.socket;
 }
 
 base::Result<base::UniqueFd> listen_at(const std::string& path) {

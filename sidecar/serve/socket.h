@@ -14,10 +14,10 @@
 // namespace, which the whole pod shares.
 namespace jprof::serve {
 
-// `socket` of the configuration, or serve.sock beside the spool.
+// `socket` of the configuration, or serve.sock in the spool: one for each.
 std::string socket_path(const config::SidecarConfig& config);
 
-// Replaces a stale socket file. REQUIRES: the spool's lock is held, so no other serve lives.
+// Replaces a stale socket file. REQUIRES: no other serve listens there (listener.h).
 base::Result<base::UniqueFd> listen_at(const std::string& path);
 base::Result<base::UniqueFd> connect_to(const std::string& path);
 

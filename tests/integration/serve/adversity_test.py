@@ -10,13 +10,14 @@ import pathlib
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from serve_rig import NOBODY, ServeRig, new_id, wait_until  # noqa: E402
-from session_client import HELLO  # noqa: E402
+from serve_rig import JPROF, NOBODY, ServeRig, new_id, wait_until  # noqa: E402
+from session_client import HELLO, Session  # noqa: E402
 
 # Becomes the parent of its children's orphans, notes SIGTERM, and ends with the last of them.
 BYSTANDER = """
@@ -116,6 +117,34 @@ class AdversityTest(ServeRig):
         self.start(arguments=("--idle-exit", "1h"))
         self.ask({"type": "quit"})
         self.assertEqual(self.serve.wait(20), 0)
+
+    def start_another(self, **env):
+        log = open(self.folder / "other.log", "ab")
+        other = subprocess.Popen([JPROF, "serve", "--config", str(self.folder / "config.yaml")], env={**self.env, **env},
+                                 stderr=log)
+        log.close()
+        self.addCleanup(lambda: (other.kill(), other.wait()))
+        return other
+
+    def test_two_spools_in_one_folder_have_a_socket_each(self):
+        self.start()
+        body = self.record()
+        self.ask(body)
+        other = {"JPROF_SPOOL": str(self.folder / "other")}
+        self.start_another(**other)
+        wait_until((self.folder / "other" / "serve.sock").exists, what="listening")
+        with Session([JPROF], {**self.env, **other}) as session:
+            self.assertEqual(session.request({"type": "list"})[0]["captures"], [])
+        self.assertEqual([c["id"] for c in self.ask({"type": "list"})[0]["captures"]], [body["id"]])
+
+    def test_a_socket_is_not_taken_away_from_who_listens(self):
+        self.env["JPROF_SOCKET"] = str(self.folder / "both.sock")
+        self.start()
+        self.ask({"type": "list"})
+        other = self.start_another(JPROF_SPOOL=str(self.folder / "other"))
+        self.assertEqual(other.wait(30), 9)
+        self.assertIn("give each its own 'socket'", (self.folder / "other.log").read_text())
+        self.ask({"type": "list"})
 
     def bytes_of(self, body):
         return sum(path.stat().st_size for path in (self.spool / "sealed" / body["id"]).iterdir())

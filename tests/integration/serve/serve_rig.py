@@ -83,7 +83,7 @@ class ServeRig(unittest.TestCase):
                                       stderr=log)
         log.close()
         self.addCleanup(self.kill_serve)
-        socket = pathlib.Path(self.env.get("JPROF_SOCKET", self.folder / "serve.sock"))
+        socket = pathlib.Path(self.env.get("JPROF_SOCKET", self.spool / "serve.sock"))
         wait_until(lambda: socket.exists() or self.serve.poll() is not None, what="listening")
 
     def kill_serve(self):

@@ -160,7 +160,7 @@ class ServeTest(ServeRig):
         self.assertEqual(self.serve.wait(60), 0)
         self.assertLess(time.monotonic() - begin, 30)  # the capture's own time is longer
         self.assertIn(b"Known", files["profile.collapsed"])
-        self.assertFalse((self.folder / "serve.sock").exists())
+        self.assertFalse((self.spool / "serve.sock").exists())
         self.start()
         again, _ = self.ask({"type": "fetch", "id": body["id"]})
         self.assertEqual(again["manifest"], result["manifest"])
