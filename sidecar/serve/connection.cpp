@@ -101,8 +101,13 @@ void Connection::poll_once() {
   if (caller_here_ && !stream_.flush()) {
     caller_gone();
   }
-  if (queued > 0 && stream_.pending() != queued && state_ != State::kWaiting) {
+  // Only a caller that is being sent something is given time for what it takes: one that has its
+  // answer, or stalls in the middle of a frame, has what its state gives.
+  const bool taking = queued > 0 && stream_.pending() != queued;
+  if (taking && (state_ == State::kSending || (state_ == State::kIdle && stream_.pending() > 0))) {
     deadline_ = Deadline::after(leaving_ ? kLeaveTime : kStallTime);
+  } else if (taking && state_ == State::kIdle && !is_last()) {
+    deadline_ = Deadline::after(kIdleTime);
   }
   on_tick();
 }
