@@ -176,6 +176,7 @@ class Work {
     for (const auto step :
          {&Work::take_capture, &Work::take_slot, &Work::take_jvm, &Work::accept, &Work::record}) {
       if (Failure failure = (this->*step)()) {
+        log_failure(*failure);
         return failure;
       }
     }
@@ -183,6 +184,23 @@ class Work {
   }
 
  private:
+  // The last line of a capture that is not sealed: each that begins has one, and each refusal.
+  void log_failure(const control::ErrorMessage& failure) const {
+    using base::ErrorCode;
+    const ErrorCode code = failure.error.code;
+    const bool refused = directory_.empty();
+    const std::string line = "capture " + request_.id +
+                             (refused                         ? " is refused: "
+                              : code == ErrorCode::kNotStored ? " is not sealed yet: "
+                                                              : " ended, nothing of it is kept: ") +
+                             base::printable(failure.error.text(), kLongestText);
+    if (refused || code == ErrorCode::kInterrupted) {
+      log::info(line);
+    } else {
+      log::error(line);
+    }
+  }
+
   static Failure failed(base::Error error) {
     return control::ErrorMessage{std::move(error), "", "", "", ""};
   }
@@ -309,12 +327,11 @@ class Work {
     if (base::Status sealed = context_.spool.seal(request_.id, complete_manifest(draft_, *outcome));
         !sealed) {
       sealed.error().code = base::ErrorCode::kNotStored;
-      log::error("capture " + request_.id + " cannot be sealed: " + sealed.error().message);
       return control::ErrorMessage{
           std::move(sealed.error())
               .with_context("the capture is recorded, but cannot be sealed")
-              .with_cure("make room for the spool; the sidecar's next start "
-                         "seals what is left"),
+              .with_cure("make room for the spool: the sidecar tries again every ten minutes, and "
+                         "at its next start"),
           request_.id, "", "", ""};
     }
     log::info("capture " + request_.id + " is sealed: " + std::to_string(outcome->samples) +

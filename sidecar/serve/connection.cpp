@@ -7,7 +7,6 @@
 #include "lib/control/hello.h"
 #include "lib/log/log.h"
 #include "sidecar/serve/admission.h"
-#include "sidecar/spool/file_lock.h"
 
 #include <algorithm>
 #include <array>
@@ -314,41 +313,6 @@ void Connection::on_fetch(const control::FetchRequest& request) {
   }
 }
 
-void Connection::wait_for(const std::string& id) {
-  waited_id_ = id;
-  state_ = State::kWaiting;
-  // Longer than any capture may take; who waits is not held for ever by a lock of a stopped one.
-  deadline_ = Deadline::after(context_.config.limits.longest_duration + 2min);
-  next_tick_ = Deadline::after(0s);
-}
-
-void Connection::look_at_waited() {
-  const spool::Entry entry = context_.spool.find(waited_id_);
-  const bool running = spool::FileLock::is_held(context_.spool.capture_lock(waited_id_));
-  const bool there = entry.place != spool::Place::kNone;
-  if (there && entry.place != spool::Place::kIncoming) {
-    send_entry(entry);
-  } else if (!running && !there) {
-    // Looked up again: it may have been sealed between the two looks.
-    const spool::Entry again = context_.spool.find(waited_id_);
-    if (again.place == spool::Place::kNone) {
-      send_error(base::make_error(ErrorCode::kTargetGone,
-                                  "capture " + waited_id_ + " ended without a sample"));
-    }
-  } else if (!running) {
-    // Its process and the connection that watched it are gone, or it was sealed just now.
-    auto salvaged = context_.spool.salvage(waited_id_, "the capture's process ended");
-    if (!salvaged && salvaged.error().code != ErrorCode::kBusy) {
-      send_error(std::move(salvaged).error());
-    }
-  } else if (stream_.pending() == 0) {
-    control::Progress progress;
-    progress.id = waited_id_;
-    progress.phase = "waiting";
-    stream_.send(FrameType::kProgress, control::encode_progress(progress));
-  }
-}
-
 void Connection::on_capture() {
   auto frame = capture_->receive();
   if (!frame) {
@@ -391,11 +355,7 @@ void Connection::on_capture_died() {
   const std::string& id = request_.record.id;
   log::error("the process of capture " + id + " was " + (how.empty() ? "cut off" : how));
   const std::string reason = "the recorder was " + (how.empty() ? "cut off" : how);
-  if (context_.spool.find(id).place == spool::Place::kIncoming) {
-    if (auto salvaged = context_.spool.salvage(id, reason); !salvaged) {
-      log::error("capture " + id + ": " + salvaged.error().message);
-    }
-  }
+  static_cast<void>(salvage(id, reason)); // unless it had sealed it before it died
   const spool::Entry entry = context_.spool.find(id);
   if (entry.place == spool::Place::kNone || entry.place == spool::Place::kIncoming) {
     send_error(base::make_error(ErrorCode::kInternal, reason + ", nothing could be kept",

@@ -43,6 +43,7 @@ class Connection {
   void on_capture();
   void on_capture_failed(control::ErrorMessage message);
   void on_capture_died();
+  base::Status salvage(const std::string& id, const std::string& reason);
   void on_signal();
   void on_tick();
   void wait_for(const std::string& id);

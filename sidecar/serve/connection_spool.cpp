@@ -1,14 +1,70 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-// The part of a connection that lets captures, or serve itself, go.
+// The part of a connection that waits for captures of others, takes over what they left, and lets
+// captures, or serve itself, go.
 #include "lib/control/reply.h"
+#include "lib/log/log.h"
 #include "sidecar/serve/connection.h"
+#include "sidecar/spool/file_lock.h"
 
 #include <utility>
 
 namespace jprof::serve {
 
+using namespace std::chrono_literals;
+using base::Deadline;
 using base::ErrorCode;
+using control::FrameType;
+
+void Connection::wait_for(const std::string& id) {
+  waited_id_ = id;
+  state_ = State::kWaiting;
+  // Longer than any capture may take; who waits is not held for ever by a lock of a stopped one.
+  deadline_ = Deadline::after(context_.config.limits.longest_duration + 2min);
+  next_tick_ = Deadline::after(0s);
+}
+
+void Connection::look_at_waited() {
+  const spool::Entry entry = context_.spool.find(waited_id_);
+  const bool running = spool::FileLock::is_held(context_.spool.capture_lock(waited_id_));
+  const bool there = entry.place != spool::Place::kNone;
+  if (there && entry.place != spool::Place::kIncoming) {
+    send_entry(entry);
+  } else if (!running && !there) {
+    // Looked up again: it may have been sealed between the two looks.
+    const spool::Entry again = context_.spool.find(waited_id_);
+    if (again.place == spool::Place::kNone) {
+      send_error(base::make_error(ErrorCode::kTargetGone,
+                                  "capture " + waited_id_ + " ended without a sample"));
+    }
+  } else if (!running) {
+    // Its process and the connection that watched it are gone, or it was sealed just now.
+    const base::Status salvaged = salvage(waited_id_, "the capture's process ended");
+    if (!salvaged && salvaged.error().code != ErrorCode::kBusy) {
+      send_error(salvaged.error());
+    }
+  } else if (stream_.pending() == 0) {
+    control::Progress progress;
+    progress.id = waited_id_;
+    progress.phase = "waiting";
+    stream_.send(FrameType::kProgress, control::encode_progress(progress));
+  }
+}
+
+// What becomes of it is its last line in the log.
+base::Status Connection::salvage(const std::string& id, const std::string& reason) {
+  auto salvaged = context_.spool.salvage(id, reason);
+  if (salvaged) {
+    log::warning("capture " + id + " is sealed" +
+                 (salvaged->partial ? ", partial: " + salvaged->partial_reason : ""));
+    context_.wake(Wake::kSealed);
+    return {};
+  }
+  if (salvaged.error().code != ErrorCode::kBusy) {
+    log::error(salvaged.error().text());
+  }
+  return base::fail(std::move(salvaged).error());
+}
 
 void Connection::on_release(const control::ReleaseRequest& request) {
   const spool::Entry entry = context_.spool.find(request.id);
