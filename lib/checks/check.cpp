@@ -23,7 +23,7 @@ struct Row {
   std::string_view question;
 };
 
-constexpr std::array<Row, 18> kRows = {{
+constexpr std::array<Row, 21> kRows = {{
     {CheckId::kClusterReachable, "cluster", "does the cluster answer?"},
     {CheckId::kPodRunning, "pod", "is the pod running?"},
     {CheckId::kExecAllowed, "exec", "may you exec into the pod?"},
@@ -42,6 +42,9 @@ constexpr std::array<Row, 18> kRows = {{
     {CheckId::kTimers, "timers", "are there timers for every thread?"},
     {CheckId::kNotice, "notice", "does the JVM stay silent?"},
     {CheckId::kSelf, "self", "is jprof itself closed to the JVM?"},
+    {CheckId::kFree, "free", "is no other capture in the way?"},
+    {CheckId::kRoom, "room", "would the sidecar take another capture now?"},
+    {CheckId::kLimits, "limits", "has the sidecar the limits that it began with?"},
 }};
 static_assert([] {
   for (std::size_t i = 0; i < kRows.size(); ++i) {

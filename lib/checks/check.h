@@ -14,7 +14,8 @@
 namespace jprof::checks {
 
 // The table's rows, in the order in which they are asked and shown (check.cpp). The first group is
-// of the cluster and asked by the plugin, the second of the pod and asked where jprof runs in it.
+// of the cluster and asked by the plugin, the second of the pod and asked where jprof runs in it,
+// the last three of its `jprof serve`.
 enum class CheckId {
   kClusterReachable,
   kPodRunning,
@@ -34,6 +35,9 @@ enum class CheckId {
   kTimers,
   kNotice,
   kSelf,
+  kFree,
+  kRoom,
+  kLimits,
 };
 
 // kSkip: could not be asked, because an earlier answer stands in the way.

@@ -240,7 +240,7 @@ std::vector<Check> Examination::run() {
   }
   // What lies behind an obstacle was not asked, and says so.
   const int last = static_cast<int>(checks_.back().id);
-  for (int id = last + 1; id <= static_cast<int>(CheckId::kSelf); ++id) {
+  for (int id = last + 1; id <= static_cast<int>(CheckId::kLimits); ++id) {
     checks_.push_back(checks::skip(static_cast<CheckId>(id), skipped_));
     skipped_ = "likewise";
   }

@@ -19,6 +19,8 @@ const std::string& first_of(const std::string& known, const std::string& claimed
   return known.empty() ? claimed : known;
 }
 
+} // namespace
+
 base::Status check_allowed(const config::SidecarConfig& config, const std::string& word) {
   if (std::find(config.allow.begin(), config.allow.end(), word) != config.allow.end()) {
     return {};
@@ -26,8 +28,6 @@ base::Status check_allowed(const config::SidecarConfig& config, const std::strin
   return base::make_failure(ErrorCode::kNotAllowed, "this sidecar does not allow '" + word + "'",
                             "add it to 'allow' in the sidecar's configuration");
 }
-
-} // namespace
 
 base::Status check_request(const config::SidecarConfig& config,
                            const control::RecordRequest& request) {

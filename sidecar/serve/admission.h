@@ -11,6 +11,9 @@
 
 namespace jprof::serve {
 
+// kNotAllowed unless the configuration's `allow` has this word.
+base::Status check_allowed(const config::SidecarConfig& config, const std::string& word);
+
 // Whether the configuration lets anybody ask for this: kNotAllowed, kLimit (naming the limit) or
 // kUsage. Says nothing about other captures: those are counted when the capture starts.
 base::Status check_request(const config::SidecarConfig& config,

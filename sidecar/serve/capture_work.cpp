@@ -10,8 +10,10 @@
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/record/capture_job.h"
 #include "sidecar/serve/admission.h"
+#include "sidecar/serve/capture_locks.h"
 #include "sidecar/serve/capture_process.h"
 #include "sidecar/serve/complete_manifest.h"
+#include "sidecar/serve/limits_watch.h"
 #include "sidecar/spool/file_lock.h"
 
 #include <algorithm>
@@ -146,18 +148,6 @@ control::Progress progress_of(const std::string& id, const record::CaptureProgre
   return out;
 }
 
-control::ErrorMessage busy_error(std::string what, const LockHolder& holder) {
-  if (!holder.requester.empty()) {
-    what += " for " + base::printable(holder.requester, kLongestName);
-  }
-  if (!holder.until.empty()) {
-    what += " until " + base::printable(holder.until, 40);
-  }
-  return {base::make_error(base::ErrorCode::kBusy, what + " (capture " + holder.id + ")",
-                           "try again then, or join that capture"),
-          "", holder.requester, holder.id, holder.until};
-}
-
 // The steps of one capture, in order; each returns what the caller is to be told if it fails.
 class Work {
  public:
@@ -228,8 +218,7 @@ class Work {
         std::max<std::uint64_t>(1, context_.config.limits.concurrent_captures);
     Failure last;
     for (std::uint64_t slot = 0; slot < most; ++slot) {
-      last = take(context_.spool.lock_path("slot-" + std::to_string(slot)),
-                  "this sidecar runs " + std::to_string(most) + " captures already, one");
+      last = take(slot_lock(context_.spool, slot), slots_taken(most));
       if (!last) {
         break;
       }
@@ -245,9 +234,7 @@ class Work {
       return failed(std::move(target).error());
     }
     pid_ = target->pid();
-    return take(context_.spool.lock_path("jvm-" + std::to_string(pid_) + "-" +
-                                         std::to_string(target->process.start_ticks())),
-                "the JVM with pid " + std::to_string(pid_) + " is being profiled");
+    return take(jvm_lock(context_.spool, *target), jvm_taken(*target));
   }
 
   Failure accept() {
@@ -318,6 +305,11 @@ class Work {
       channel_.progress(progress_of(request_.id, progress));
     };
     auto outcome = record::run_capture(job(), on_progress, watcher_.token());
+    for (const std::string& changed : {context_.limits_changed, limits_.changes()}) {
+      if (outcome && !changed.empty()) {
+        outcome->notes.push_back(changed + ": " + kLimitsCure);
+      }
+    }
     if (!outcome || watcher_.discard()) {
       static_cast<void>(context_.spool.fail(request_.id));
       return failed(
@@ -344,6 +336,7 @@ class Work {
   const control::RecordRequest& request_;
   const Channel& channel_;
   StopWatcher watcher_;
+  LimitsWatch limits_;
   capture::Manifest draft_;
   LockHolder self_;
   std::vector<FileLock> locks_;

@@ -7,6 +7,7 @@
 #include "lib/control/hello.h"
 #include "lib/log/log.h"
 #include "sidecar/serve/admission.h"
+#include "sidecar/serve/limits_watch.h"
 
 #include <algorithm>
 #include <array>
@@ -262,7 +263,7 @@ void Connection::on_request(const control::Frame& frame) {
     start_sending(Reply{list_reply(context_.spool), ""});
     break;
   case control::RequestKind::kTargets: {
-    auto result = targets_reply(context_.config);
+    auto result = targets_reply(context_);
     start_sending(result ? base::Result<Reply>(Reply{std::move(*result), ""})
                          : base::fail(std::move(result).error()));
   }
@@ -433,6 +434,10 @@ void Connection::send_error(base::Error error) {
 
 void Connection::send_error(control::ErrorMessage message) {
   sender_.reset();
+  if (!context_.limits_changed.empty()) { // which is why, as likely as not
+    message.error.cure +=
+        (message.error.cure.empty() ? "" : "; ") + context_.limits_changed + ": " + kLimitsCure;
+  }
   if (caller_here_) {
     stream_.send(FrameType::kError, control::encode_error(message));
   }

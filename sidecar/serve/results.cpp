@@ -6,8 +6,10 @@
 #include "lib/capture/bundle.h"
 #include "sidecar/doctor/report.h"
 #include "sidecar/jvm/discovery.h"
+#include "sidecar/serve/forecast.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace jprof::serve {
@@ -124,7 +126,8 @@ control::ResultMessage list_reply(const spool::Spool& spool) {
   return result;
 }
 
-base::Result<control::ResultMessage> targets_reply(const config::SidecarConfig& config) {
+base::Result<control::ResultMessage> targets_reply(const ServeContext& context) {
+  const config::SidecarConfig& config = context.config;
   JPROF_TRY_ASSIGN(std::vector<jvm::Candidate> found, jvm::find_jvms());
   std::optional<inject::SharedVolume> volume;
   if (!config.agent_volume.empty()) {
@@ -138,6 +141,18 @@ base::Result<control::ResultMessage> targets_reply(const config::SidecarConfig& 
   }
   control::ResultMessage result;
   result.targets = base::json_array(doctor::to_json(examined), "jvms");
+  for (std::size_t i = 0; i < examined.size(); ++i) {
+    std::vector<checks::Check> more;
+    if (examined[i].candidate) {
+      more.push_back(check_free(context, examined[i].candidate->target));
+    }
+    if (i + 1 == examined.size()) { // of none of them in particular
+      std::ranges::move(check_serve(context), std::back_inserter(more));
+    }
+    for (const Json& row : checks::to_json(more)) {
+      result.targets[i]["checks"].push_back(row);
+    }
+  }
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include "lib/config/sidecar_config.h"
 #include "lib/control/reply.h"
 #include "lib/control/request.h"
+#include "sidecar/serve/serve_context.h"
 #include "sidecar/spool/spool.h"
 
 #include <string>
@@ -27,7 +28,8 @@ base::Result<Reply> reply_by_format(const spool::Entry& entry,
 base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::FetchRequest& request);
 // The newest captures of the spool.
 control::ResultMessage list_reply(const spool::Spool& spool);
-// The JVMs visible, each with the doctor's checks, as `jprof list -o json` shows them.
-base::Result<control::ResultMessage> targets_reply(const config::SidecarConfig& config);
+// The JVMs visible, each with the doctor's checks, as `jprof list -o json` shows them, and what
+// serve itself would say to who wants to record.
+base::Result<control::ResultMessage> targets_reply(const ServeContext& context);
 
 } // namespace jprof::serve

@@ -7,6 +7,7 @@
 #include "sidecar/spool/spool.h"
 
 #include <optional>
+#include <string>
 #include <unistd.h>
 
 namespace jprof::serve {
@@ -27,6 +28,8 @@ struct ServeContext {
   int wake_fd = -1;
   // Why the configuration could not be used: then `config` is the default, and nothing is recorded.
   std::optional<base::Error> broken;
+  // What somebody did to serve's limits (LimitsWatch); empty: nothing that was noticed.
+  std::string limits_changed;
 
   // Lost if the supervisor is gone: then there is nobody to be told.
   void wake(Wake what) const {

@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 using base::Deadline;
 
 constexpr auto kUpkeepEvery = 10min;
-constexpr auto kUpkeepAgain = 10s;
+constexpr auto kUpkeepAgain = 5s;
 constexpr auto kForkRetry = 5s;
 constexpr auto kBlockedRetry = 10min;
 constexpr auto kRecoveryTime = 60s; // callers wait meanwhile
@@ -99,8 +99,13 @@ base::Result<Supervisor> Supervisor::create(config::SidecarConfig config,
   JPROF_TRY_ASSIGN(spool::Spool spool, spool::Spool::own(config.spool));
   JPROF_TRY_ASSIGN(Listener listener, Listener::create(socket_path(config)));
   const MemoryPlan memory = plan_memory(limit - held_in_memory, config.limits.concurrent_captures);
-  return Supervisor(ServeContext{std::move(config), std::move(spool), memory,
-                                 options.idle_exit.count() > 0, -1, options.broken},
+  return Supervisor(ServeContext{std::move(config),
+                                 std::move(spool),
+                                 memory,
+                                 options.idle_exit.count() > 0,
+                                 -1,
+                                 options.broken,
+                                 {}},
                     options, std::move(listener));
 }
 
@@ -114,6 +119,9 @@ Supervisor::Supervisor(ServeContext context, const ServeOptions& options, Listen
     wake_writer_.reset(ends[1]);
     context_.wake_fd = ends[1];
   }
+  // A limit that somebody lowers must fail a call, not end us.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGXCPU, SIG_IGN);
   // Orphans of ours are ours to reap also where we are not PID 1.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Captures are stopped through the group: their connection may have gone before them.
@@ -304,6 +312,20 @@ void Supervisor::on_wake() {
   next_upload_.reset(); // something new: try at once
 }
 
+// At least once a minute (Deadline::poll_milliseconds), and before each caller is served.
+void Supervisor::look_at_limits() {
+  std::string changes = limits_.changes();
+  if (changes == context_.limits_changed) {
+    return;
+  }
+  if (changes.empty()) {
+    log::info("the limits of jprof serve are again what they were");
+  } else {
+    log::error(changes + ": " + kLimitsCure);
+  }
+  context_.limits_changed = std::move(changes);
+}
+
 void Supervisor::on_time() {
   const bool can_upload = context_.config.store && ready_ && !is_running(Kind::kUpload);
   const bool due = next_upload_ ? next_upload_->expired() : upload_wanted_;
@@ -346,6 +368,7 @@ void Supervisor::run() {
     if (::poll(fds.data(), fds.size(), poll_timeout()) < 0 && errno != EINTR) {
       log::error(base::errno_error(errno, "poll").message);
     }
+    look_at_limits();
     if (fds[0].revents != 0) {
       on_signals();
     }

@@ -5,6 +5,7 @@
 #include "lib/base/deadline.h"
 #include "lib/base/result.h"
 #include "sidecar/serve/backoff.h"
+#include "sidecar/serve/limits_watch.h"
 #include "sidecar/serve/listener.h"
 #include "sidecar/serve/serve_context.h"
 
@@ -57,6 +58,7 @@ class Supervisor {
   void on_end(Kind kind, int status);
   void on_upkeep_end(int code);
   void on_time();
+  void look_at_limits();
   int poll_timeout() const;
   bool is_running(Kind kind) const;
   std::size_t count(Kind kind) const;
@@ -75,6 +77,7 @@ class Supervisor {
   Upkeep upkeep_ = Upkeep::kRecover; // the next one, or the one that runs
   bool stopping_ = false;
   bool upload_wanted_ = true;
+  LimitsWatch limits_;
   Backoff backoff_;
   std::optional<base::Deadline> next_upload_;
   base::Deadline next_upkeep_;

@@ -75,10 +75,14 @@ FileLock::try_take(const std::string& path, const LockHolder& self, LockHolder* 
   return std::optional(FileLock(std::move(fd)));
 }
 
-bool FileLock::is_held(const std::string& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+bool FileLock::is_held(const std::string& path, LockHolder* holder) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct flock lock = whole_file();
-  return fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  const bool held = fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  if (held && holder != nullptr) {
+    *holder = read_holder(fd.get());
+  }
+  return held;
 }
 
 } // namespace jprof::spool

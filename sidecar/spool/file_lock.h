@@ -25,8 +25,8 @@ class FileLock {
   // Nothing if somebody else holds it; then `holder`, if given, is told who.
   static base::Result<std::optional<FileLock>>
   try_take(const std::string& path, const LockHolder& self, LockHolder* holder = nullptr);
-  // True while somebody holds it.
-  static bool is_held(const std::string& path);
+  // True while somebody holds it; then `holder`, if given, is told who.
+  static bool is_held(const std::string& path, LockHolder* holder = nullptr);
 
  private:
   explicit FileLock(base::UniqueFd fd) : fd_(std::move(fd)) {}

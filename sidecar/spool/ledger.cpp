@@ -27,6 +27,11 @@ std::int64_t unix_seconds(Ledger::Time time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
+// One in the future was accepted before the clock was set back: when, nobody knows.
+bool within_hour(std::int64_t at, std::int64_t now) {
+  return at > now - kHour && at <= now;
+}
+
 struct Counter {
   const char* key;
   std::uint64_t LedgerContent::*member;
@@ -109,6 +114,27 @@ base::Result<LedgerContent> parse(std::string_view text) {
 }
 
 } // namespace
+
+base::Status LedgerContent::check_hour(Ledger::Time now, std::uint64_t per_hour) const {
+  const std::int64_t time = unix_seconds(now);
+  std::uint64_t made = 0;
+  std::int64_t oldest = time;
+  for (const std::int64_t at : recent) {
+    if (within_hour(at, time)) {
+      ++made;
+      oldest = std::min(oldest, at);
+    }
+  }
+  if (made < per_hour) {
+    return {};
+  }
+  return base::make_failure(
+      base::ErrorCode::kLimit,
+      std::to_string(made) + " captures were made within the last hour, the limit is " +
+          std::to_string(per_hour),
+      "try again in " + std::to_string(std::max<std::int64_t>(1, oldest + kHour - time)) +
+          " s, or raise limits.capturesPerHour of the sidecar");
+}
 
 std::uint64_t LedgerContent::count_open(OpenState state) const {
   return static_cast<std::uint64_t>(std::count_if(
@@ -210,23 +236,11 @@ base::Status Ledger::accept(const std::string& id, Time now, std::uint64_t per_h
                             const RoomCheck& room) {
   const std::int64_t time = unix_seconds(now);
   return change([&](LedgerContent& content) -> base::Result<bool> {
-    // One in the future was accepted before the clock was set back: when, nobody knows.
-    std::erase_if(content.recent,
-                  [time](std::int64_t at) { return at <= time - kHour || at > time; });
+    std::erase_if(content.recent, [time](std::int64_t at) { return !within_hour(at, time); });
     if (content.open.contains(id)) {
       return false;
     }
-    if (content.recent.size() >= per_hour) {
-      const std::int64_t oldest = *std::min_element(content.recent.begin(), content.recent.end());
-      return base::make_failure(
-          base::ErrorCode::kLimit,
-          std::to_string(content.recent.size()) +
-              " captures were made within the last hour, the "
-              "limit is " +
-              std::to_string(per_hour),
-          "try again in " + std::to_string(std::max<std::int64_t>(1, oldest + kHour - time)) +
-              " s, or raise limits.capturesPerHour of the sidecar");
-    }
+    JPROF_TRY(content.check_hour(now, per_hour));
     if (room) {
       JPROF_TRY(room(content));
     }

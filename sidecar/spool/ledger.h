@@ -45,6 +45,8 @@ struct LedgerContent {
   Uptime aged_at;
   std::vector<std::int64_t> recent; // when captures were accepted, of the last hour
 
+  // kLimit, and when to come back, if `per_hour` captures or more were accepted in the hour before.
+  base::Status check_hour(std::chrono::system_clock::time_point now, std::uint64_t per_hour) const;
   std::uint64_t count_open(OpenState state) const;
   bool balanced() const;
   // Ends an open capture; false for an id that is not open.

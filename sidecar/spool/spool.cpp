@@ -90,9 +90,11 @@ base::Status Spool::move(const std::string& id, Place from, Place to) const {
 }
 
 // Who is being recorded may still take what was promised to it when it was accepted.
-base::Status Spool::check_room(std::uint64_t capture_bytes, const LedgerContent& books) const {
+base::Status Spool::check_room(std::uint64_t capture_bytes, const LedgerContent& books,
+                               std::uint64_t droppable) const {
   std::uint64_t used = used_bytes(capture_bytes);
   std::uint64_t promised = used - used_bytes();
+  used -= std::min(used, droppable);
   for (const auto& [id, capture] : books.open) {
     if (capture.state == OpenState::kRecording && !is_directory(path(Place::kIncoming, id))) {
       used += capture_bytes; // accepted this moment
@@ -109,12 +111,23 @@ base::Status Spool::check_room(std::uint64_t capture_bytes, const LedgerContent&
                               "store, or raise spool.quota (of a volume in memory: the "
                               "container's memory limit)");
   }
-  if (free_bytes(settings_.directory) < promised + capture_bytes) {
+  const std::uint64_t free = free_bytes(settings_.directory);
+  if (free < promised + capture_bytes && droppable < promised + capture_bytes - free) {
     return base::make_failure(base::ErrorCode::kLimit,
                               "the disk under the spool " + settings_.directory + " is full",
                               "make room on the node, or mount another volume for the spool");
   }
   return {};
+}
+
+base::Status Spool::foretell(const Demand& demand, Time now) const {
+  JPROF_TRY_ASSIGN(const LedgerContent books, counts());
+  JPROF_TRY(books.check_hour(now, demand.captures_per_hour));
+  std::uint64_t droppable = 0; // as enforce() does before each capture
+  for (const Entry& entry : list(Place::kDone)) {
+    droppable += entry.bytes;
+  }
+  return check_room(demand.bytes, books, droppable);
 }
 
 base::Result<std::string> Spool::accept(const capture::Manifest& draft, const Demand& demand,

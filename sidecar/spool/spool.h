@@ -59,6 +59,8 @@ class Spool {
   // the manifest as far as the request makes it. kAlreadyExists for an id that is known, kLimit
   // when the quota, the disk or the captures of this hour are used up.
   base::Result<std::string> accept(const capture::Manifest& draft, const Demand& demand, Time now);
+  // What accept() would say now of a new capture, changing nothing.
+  base::Status foretell(const Demand& demand, Time now) const;
   // Commits an accepted capture. After it returned without error nothing but a written limit, a
   // confirmed delivery or the loss of the disk can take it.
   base::Status seal(const std::string& id, const capture::Manifest& manifest);
@@ -100,7 +102,9 @@ class Spool {
   base::Status move(const std::string& id, Place from, Place to) const;
   base::Status commit(const std::string& id, const capture::Manifest& manifest) const;
   base::Status drop(const Entry& entry, Ending ending);
-  base::Status check_room(std::uint64_t capture_bytes, const LedgerContent& books) const;
+  // `droppable`: bytes that would make room if they were wanted.
+  base::Status check_room(std::uint64_t capture_bytes, const LedgerContent& books,
+                          std::uint64_t droppable = 0) const;
   base::Status recover_ledger(std::vector<std::string>& lines);
   base::Result<capture::Manifest> salvage_locked(const std::string& id, const std::string& reason);
   void remove_free_locks() const;

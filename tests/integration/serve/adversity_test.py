@@ -16,8 +16,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from serve_rig import JPROF, NOBODY, ServeRig, new_id, wait_until  # noqa: E402
-from session_client import HELLO, Session  # noqa: E402
+from serve_rig import JPROF, Jvm, NOBODY, ServeRig, new_id, wait_until  # noqa: E402
+from session_client import CANCEL, HELLO, Refused, Session  # noqa: E402
 
 # Becomes the parent of its children's orphans, notes SIGTERM, and ends with the last of them.
 BYSTANDER = """
@@ -168,6 +168,94 @@ class AdversityTest(ServeRig):
         self.assertTrue(result["manifest"]["measured"]["accounted"])
         self.assertIn(b"Known", files["profile.collapsed"])
         self.assertLessEqual(self.bytes_of(body), 80 << 10)
+
+    def checks(self):
+        result, _ = self.ask({"type": "targets"})
+        rows = [target["checks"] for target in result["targets"] if target["pid"] == self.jvm.pid]
+        return {row["check"]: row for target in result["targets"] for row in target["checks"]
+                if row["check"] not in ("free",)} | {row["check"]: row for row in rows[0] if row["check"] == "free"}
+
+    def test_doctor_foretells_what_a_caller_would_be_told(self):
+        self.start("limits: {capturesPerHour: 2}\n")
+        checks = self.checks()
+        self.assertEqual([checks[row]["verdict"] for row in ("free", "room", "limits")], ["pass"] * 3, checks)
+        session = self.begin(self.record(60))
+        told, refused = self.checks()["free"], self.refusal(self.record())
+        self.assertEqual((told["verdict"], told["reason"], told["detail"]), ("fail", "Busy", refused["message"]))
+        session.send(CANCEL, {"mode": "keep"})
+        session.answer()
+        self.ask(self.record(0.5))
+        told, refused = self.checks()["room"], self.refusal(self.record())
+        self.assertEqual((told["verdict"], told["reason"], told["detail"]), ("fail", "LimitReached", refused["message"]))
+        self.assertIn("capturesPerHour", told["cure"])
+
+    def test_doctor_foretells_a_full_spool(self):
+        self.start("spool: {quota: 2MiB}\nlimits: {captureBytes: 2MiB}\n")
+        self.ask(self.record(0.5))
+        told, refused = self.checks()["room"], self.refusal(self.record())
+        self.assertEqual((told["verdict"], told["reason"], told["detail"], told["cure"]),
+                         ("fail", "LimitReached", refused["message"], refused["cure"]))
+
+    def test_limits_that_another_process_lowers_are_noticed_and_told(self):
+        self.start()
+        usual = resource.prlimit(self.serve.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.serve.pid, resource.RLIMIT_FSIZE, (0, 0))
+        told = self.checks()["limits"]
+        self.assertEqual(told["verdict"], "warn")
+        self.assertIn("file size from unlimited to 0", told["detail"])
+        self.assertIn("changed the limits of jprof serve: file size", self.log())
+        self.assertIn("changed the limits of jprof serve: file size", self.refusal(self.record())["cure"])
+        self.assertIsNone(self.serve.poll())
+        resource.prlimit(self.serve.pid, resource.RLIMIT_FSIZE, usual)
+        self.assertEqual(self.checks()["limits"]["verdict"], "pass")
+        self.assertEqual(self.log().count("changed the limits of jprof serve"), 1)
+
+    def test_limits_that_change_during_a_capture_are_a_note_of_it(self):
+        self.start()
+        session = self.begin(self.record(60))
+        for child in self.descendants():
+            resource.prlimit(child, resource.RLIMIT_NPROC, (1234, 1234))
+        session.send(CANCEL, {"mode": "keep"})
+        notes = session.answer()[0]["manifest"]["measured"]["notes"]
+        self.assertTrue(any("processes from" in note and "to 1234" in note for note in notes), notes)
+
+    def descendants(self):
+        found, left = [], [self.serve.pid]
+        while left:
+            pid = left.pop()
+            for child in pathlib.Path("/proc/%d/task/%d/children" % (pid, pid)).read_text().split():
+                found.append(int(child))
+                left.append(int(child))
+        return found
+
+    def lines_of(self, body):
+        return [line for line in self.log().splitlines() if body["id"] in line]
+
+    def test_each_capture_that_begins_has_a_last_line_in_the_log(self):
+        self.start()
+        body = self.record(60)
+        session = self.begin(body)
+        session.send(CANCEL, {"mode": "discard"})
+        with self.assertRaises(Refused):
+            session.answer()
+        self.assertIn("ended, nothing of it is kept: the capture was discarded", self.lines_of(body)[-1])
+        jvm = Jvm()
+        self.addCleanup(jvm.close)
+        body = self.record(1, pid=jvm.pid, walker="moon")
+        self.assertEqual(self.refusal(body)["reason"], "Usage")
+        self.assertEqual(len(self.lines_of(body)), 2)
+        self.assertIn("there is no walker 'moon'", self.lines_of(body)[-1])
+        body = self.record(60)
+        session = self.begin(body)
+        refused = self.record()
+        self.refusal(refused)
+        self.assertIn("is refused", self.lines_of(refused)[-1])
+        os.kill(max(self.descendants()), signal.SIGKILL)  # the recorder
+        try:
+            session.answer()
+        except Refused:
+            pass
+        self.assertRegex(self.lines_of(body)[-1], "is sealed, partial|before it held a sample")
 
 
 if __name__ == "__main__":

@@ -207,6 +207,27 @@ TEST_F(SpoolTest, MakesRoomOnAFullDiskFromDeliveredOnes) {
   EXPECT_EQ(*last, 4);
 }
 
+TEST_F(SpoolTest, ForetellsWhatItWillSay) {
+  settings_.quota = 12'000;
+  Spool spool = own();
+  constexpr Demand kTwo{.bytes = 10'000, .captures_per_hour = 2};
+  EXPECT_TRUE(spool.foretell(kTwo, now()));
+  seal(spool, kId);
+  ASSERT_TRUE(spool.deliver(kId));
+  EXPECT_TRUE(
+      spool.foretell({.bytes = 11'500, .captures_per_hour = 2}, now())); // it would be dropped
+  accept(spool, kOther);
+
+  const base::Status full = spool.foretell({.bytes = 10'000, .captures_per_hour = 9}, now());
+  const base::Status often = spool.foretell(kTwo, now());
+
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().cure.find("spool.quota"), std::string::npos);
+  ASSERT_FALSE(often);
+  EXPECT_NE(often.error().cure.find("capturesPerHour"), std::string::npos);
+  expect_counts(spool, 2, 1, 0, 0);
+}
+
 TEST_F(SpoolTest, PromisesNoRoomTwice) {
   settings_.quota = 25'000;
   Spool spool = own();
