@@ -93,6 +93,9 @@ Json measured_json(const Measured& measured) {
   }
   out["accounted"] = measured.accounted;
   out["interrupted"] = measured.interrupted;
+  if (measured.salvaged) {
+    out["salvaged"] = true;
+  }
   Json& losses = out["losses"] = Json::array();
   for (const Measured::Loss& loss : measured.losses) {
     losses.push_back(
@@ -127,6 +130,7 @@ Measured measured_from_json(const Json& json) {
   }
   out.accounted = base::json_bool(json, "accounted");
   out.interrupted = base::json_bool(json, "interrupted");
+  out.salvaged = base::json_bool(json, "salvaged");
   for (const Json& loss : base::json_array(json, "losses")) {
     if (out.losses.size() < kMostEntries) {
       out.losses.push_back({base::json_string(loss, "reason"), count_at(loss, "samples"),

@@ -49,6 +49,9 @@ struct Measured {
   std::uint64_t weight_ns = 0;
   std::uint64_t signals = 0;
   std::uint64_t in_flight = 0;
+  // Made from the recording of a recorder that was killed: what is in no recording (signals,
+  // losses, cost, `accounted`) is not known then, not 0.
+  bool salvaged = false;
   bool accounted = false; // signals = samples + losses + in flight, to the sample
   std::vector<Loss> losses;
   std::chrono::nanoseconds process_cpu{0};

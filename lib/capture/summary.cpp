@@ -74,6 +74,10 @@ std::string samples_line(const Measured& measured) {
 }
 
 std::string lost_line(const Measured& measured) {
+  if (measured.salvaged) {
+    return line("lost", "not known, since the recorder was killed: at least what came after the "
+                        "last sample");
+  }
   std::string out = grouped(measured.lost());
   std::string causes;
   for (const Measured::Loss& loss : measured.losses) {
@@ -91,6 +95,7 @@ std::string lost_line(const Measured& measured) {
 
 std::string rate_line(const Measured& measured) {
   const std::string got = measured.interval_got.count() > 0 ? time_text(measured.interval_got)
+                          : measured.salvaged               ? "an unknown rate"
                                                             : "none, since nothing ran";
   const std::string tick =
       measured.tick > measured.interval
@@ -155,7 +160,8 @@ std::string summary_text(const Measured& measured, Detail detail) {
   if (measured.interrupted) {
     out += line("stopped", "as asked; everything until then is kept");
   }
-  out += samples_line(measured) + lost_line(measured) + rate_line(measured) + cost_line(measured);
+  out += samples_line(measured) + lost_line(measured) + rate_line(measured);
+  out += measured.salvaged ? line("cost", "not known") : cost_line(measured);
   for (const std::string& note : measured.notes) {
     out += line("note", base::printable(note, 500));
   }

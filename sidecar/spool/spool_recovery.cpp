@@ -7,6 +7,7 @@
 #include "lib/capture/bundle.h"
 #include "lib/capture/capture_id.h"
 #include "sidecar/spool/file_lock.h"
+#include "sidecar/spool/salvaged.h"
 #include "sidecar/spool/spool.h"
 #include "sidecar/spool/spool_files.h"
 
@@ -75,6 +76,7 @@ base::Result<capture::Manifest> Spool::salvage_locked(const std::string& id,
   }
   draft->partial = true;
   draft->partial_reason = reason;
+  describe_salvaged(directory + "/" + kRecording, *draft);
   draft->files = {{kRecording, "jprof", recording->bytes, recording->sha256}};
   JPROF_TRY(seal(id, *draft));
   return draft;

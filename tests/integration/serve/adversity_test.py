@@ -228,6 +228,30 @@ class AdversityTest(ServeRig):
                 left.append(int(child))
         return found
 
+    def test_a_salvaged_capture_is_described_by_its_recording(self):
+        self.start()
+        body = self.record(60)
+        session = self.begin(body)
+        recording = self.spool / "incoming" / body["id"] / "profile.jprof"
+        opening = wait_until(lambda: recording.stat().st_size, what="the opening")
+        wait_until(lambda: recording.stat().st_size > opening + 500, what="samples in the file")
+        os.kill(self.children_of_capture(body)[0], signal.SIGKILL)
+        result, _ = session.answer()
+        manifest = result["manifest"]
+        measured = manifest["measured"]
+        sealed = self.spool / "sealed" / body["id"]
+        out = self.folder / "out.collapsed"
+        subprocess.run([JPROF, "convert", str(sealed / "profile.jprof"), "-o", str(out)], check=True)
+        weight = sum(int(line.rsplit(" ", 1)[1]) for line in out.read_text().splitlines())
+        self.assertGreater(measured["samples"], 0)
+        self.assertIn(weight, (measured["samples"], measured["weightNs"]))
+        self.assertTrue(measured["salvaged"])
+        self.assertGreater(measured["durationNs"], 0)
+        self.assertEqual((measured["pid"], measured["event"], measured["intervalNs"]), (self.jvm.pid, "cpu", 10_000_000))
+        self.assertGreater(measured["threads"], 0)
+        self.assertTrue(measured["javaVersion"])
+        self.assertRegex(manifest["startTime"], r"^20\d\d-")
+
     def lines_of(self, body):
         return [line for line in self.log().splitlines() if body["id"] in line]
 
@@ -250,7 +274,7 @@ class AdversityTest(ServeRig):
         refused = self.record()
         self.refusal(refused)
         self.assertIn("is refused", self.lines_of(refused)[-1])
-        os.kill(max(self.descendants()), signal.SIGKILL)  # the recorder
+        os.kill(self.children_of_capture(body)[0], signal.SIGKILL)
         try:
             session.answer()
         except Refused:

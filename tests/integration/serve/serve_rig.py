@@ -130,3 +130,16 @@ class ServeRig(unittest.TestCase):
 
     def log(self):
         return self.log_path.read_text()
+
+    def children_of_capture(self, body):
+        """Pids of the process that holds the capture's lock."""
+        path = str(self.spool / "locks" / ("capture-" + body["id"]))
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    if any(os.readlink(fd) == path for fd in (entry / "fd").iterdir()):
+                        found.append(int(entry.name))
+                except OSError:
+                    pass
+        return found

@@ -173,19 +173,6 @@ class ServeTest(ServeRig):
         self.assertEqual(self.serve.wait(60), 0)
         self.assertEqual(self.counts()["pending"], 1)
 
-    def children_of_capture(self, body):
-        """Pids of the process that holds the capture's lock."""
-        path = str(self.spool / "locks" / ("capture-" + body["id"]))
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    if any(os.readlink(fd) == path for fd in (entry / "fd").iterdir()):
-                        found.append(int(entry.name))
-                except OSError:
-                    pass
-        return found
-
     def test_a_recorder_that_is_killed_leaves_a_partial_capture(self):
         self.start()
         body = self.record(60)

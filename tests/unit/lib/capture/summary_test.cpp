@@ -43,6 +43,25 @@ TEST(Measured, SurvivesTheWay) {
   EXPECT_EQ(back.lost(), 2U);
 }
 
+TEST(Summary, SaysOfASalvagedCaptureWhatIsKnown) {
+  Measured measured;
+  measured.salvaged = true;
+  measured.event = "cpu";
+  measured.engine = "cpu-timer";
+  measured.walker = "vmstructs";
+  measured.duration = seconds(12);
+  measured.interval = milliseconds(10);
+  measured.samples = 294;
+  measured.threads = 3;
+
+  const std::string text = summary_text(measured_from_json(measured_json(measured)));
+
+  EXPECT_NE(text.find("294 in 12.0 s, 3 threads"), std::string::npos) << text;
+  EXPECT_EQ(text.find("do not add up"), std::string::npos) << text;
+  EXPECT_EQ(text.find("nothing ran"), std::string::npos) << text;
+  EXPECT_NE(text.find("not known"), std::string::npos) << text;
+}
+
 TEST(Measured, ReadsAnythingElseAsNothing) {
   for (const char* text : {"[]", "3", "{\"samples\":\"x\",\"losses\":[1,{}],\"hottest\":{}}",
                            "{\"samples\":-5,\"notes\":[1]}"}) {

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/recording_summary.h"
+
+#include "lib/base/file.h"
+#include "lib/profile/byte_codec.h"
+#include "lib/profile/recording_chunk.h"
+#include "lib/profile/recording_info.h"
+#include "lib/profile/sample_columns.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace jprof::profile {
+namespace {
+
+class Summarizer {
+ public:
+  Summarizer(int fd, const std::string& name) : fd_(fd), name_(name) {}
+
+  base::Result<RecordingSummary> read() {
+    std::string header(kFileHeaderBytes, '\0');
+    if (!take(header)) {
+      return base::make_failure(base::ErrorCode::kInvalidData, name_ + " is no recording");
+    }
+    JPROF_TRY(check_file_header(header));
+    while (read_chunk()) {
+    }
+    out_.threads = threads_.size();
+    return std::move(out_);
+  }
+
+ private:
+  // False where the file has not so much.
+  bool take(std::string& out) {
+    const auto got = base::pread_exact(fd_, std::as_writable_bytes(std::span(out)), offset_, name_);
+    offset_ += out.size();
+    return got.has_value();
+  }
+
+  bool read_chunk() {
+    std::string head(kChunkHeaderBytes, '\0');
+    ChunkHeader header;
+    if (out_.complete || !take(head) || !decode_chunk_header(head, header)) {
+      return false;
+    }
+    std::string stored(header.stored_bytes, '\0');
+    if (!take(stored)) {
+      return false;
+    }
+    const base::Result<std::string> payload = decode_payload(header, stored);
+    if (!payload || !use(header, *payload)) {
+      ++out_.damaged_chunks;
+      out_.samples_in_damage += header.samples;
+    }
+    return true;
+  }
+
+  bool use(const ChunkHeader& header, std::string_view payload) {
+    switch (header.kind) {
+    case ChunkKind::kInfo: {
+      ProfileInfo info;
+      const bool sound = decode_info(payload, info);
+      if (sound) {
+        out_.info = std::move(info);
+      }
+      return sound;
+    }
+    case ChunkKind::kData:
+      return add_samples(payload);
+    case ChunkKind::kEnd:
+      out_.complete = true;
+      return true;
+    }
+    return true; // of a kind that is newer than we are
+  }
+
+  bool add_samples(std::string_view payload) {
+    std::vector<Sample> samples;
+    ByteReader in(payload);
+    std::uint64_t tag = 0;
+    std::string_view content;
+    while (in.field(tag, content)) {
+      if (static_cast<DataTag>(tag) == DataTag::kSamples &&
+          !decode_samples(content, kMostChunkSamples, samples)) {
+        return false;
+      }
+    }
+    for (const Sample& sample : samples) {
+      add(sample);
+    }
+    return in.ok();
+  }
+
+  void add(const Sample& sample) {
+    out_.first = out_.samples == 0 ? sample.time : std::min(out_.first, sample.time);
+    out_.last = out_.samples == 0 ? sample.time : std::max(out_.last, sample.time);
+    ++out_.samples;
+    out_.weight += sample.weight;
+    threads_.insert(sample.thread);
+  }
+
+  int fd_;
+  const std::string& name_;
+  std::uint64_t offset_ = 0;
+  std::set<ThreadId> threads_;
+  RecordingSummary out_;
+};
+
+} // namespace
+
+base::Result<RecordingSummary> summarize_recording_fd(int fd, const std::string& name) {
+  return Summarizer(fd, name).read();
+}
+
+} // namespace jprof::profile

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/profile/profile.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace jprof::profile {
+
+// What a recording says without its stacks and names.
+struct RecordingSummary {
+  ProfileInfo info; // the last one; of a recording that was cut off, the one that opened it
+  std::uint64_t samples = 0;
+  std::uint64_t weight = 0;
+  std::uint64_t threads = 0;           // that have samples
+  std::chrono::nanoseconds first{0};   // sample, since info.start
+  std::chrono::nanoseconds last{0};    // sample
+  std::uint64_t damaged_chunks = 0;    // whose samples are not in the sums
+  std::uint64_t samples_in_damage = 0; // as their headers say
+  bool complete = false;               // the end is there
+};
+
+// Reads a chunk at a time, so that memory is bounded by the largest of them (16 MiB, usually some
+// KiB) and not by the file. Ends at the first byte that belongs to no whole chunk. kInvalidData for
+// what is no recording.
+base::Result<RecordingSummary> summarize_recording_fd(int fd, const std::string& name);
+
+} // namespace jprof::profile
