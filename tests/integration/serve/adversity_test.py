@@ -198,17 +198,20 @@ class AdversityTest(ServeRig):
 
     def test_limits_that_another_process_lowers_are_noticed_and_told(self):
         self.start()
-        usual = resource.prlimit(self.serve.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(self.serve.pid, resource.RLIMIT_FSIZE, (0, 0))
+        usual = resource.prlimit(self.serve.pid, resource.RLIMIT_NPROC)
+        resource.prlimit(self.serve.pid, resource.RLIMIT_NPROC, (1234, 1234))
         told = self.checks()["limits"]
         self.assertEqual(told["verdict"], "warn")
-        self.assertIn("file size from unlimited to 0", told["detail"])
-        self.assertIn("changed the limits of jprof serve: file size", self.log())
-        self.assertIn("changed the limits of jprof serve: file size", self.refusal(self.record())["cure"])
-        self.assertIsNone(self.serve.poll())
-        resource.prlimit(self.serve.pid, resource.RLIMIT_FSIZE, usual)
+        self.assertRegex(told["detail"], "changed the limits of jprof serve: processes from .* to 1234")
+        self.assertIn(told["detail"], self.log())
+        self.assertIn(told["detail"], self.refusal(self.record(id="../../x"))["cure"])
+        resource.prlimit(self.serve.pid, resource.RLIMIT_NPROC, usual)
         self.assertEqual(self.checks()["limits"]["verdict"], "pass")
         self.assertEqual(self.log().count("changed the limits of jprof serve"), 1)
+        # One that no write is possible under must fail the write, not end serve. (Our log is a file, too.)
+        resource.prlimit(self.serve.pid, resource.RLIMIT_FSIZE, (0, 0))
+        self.assertIn("file size", self.refusal(self.record())["cure"])
+        self.assertIsNone(self.serve.poll())
 
     def test_limits_that_change_during_a_capture_are_a_note_of_it(self):
         self.start()
