@@ -7,6 +7,7 @@ usage: adversity_test.py PROGRAM CLASSES [unittest arguments]
 """
 import os
 import pathlib
+import random
 import resource
 import shutil
 import signal
@@ -35,16 +36,18 @@ except ChildProcessError:
 
 
 class AdversityTest(ServeRig):
-    def become_nobody(self):
-        """serve as a user of its own, with its files where that user may write."""
+    def become_somebody(self):
+        """serve as a user that nobody else is, with its files where that user may write; returns its id."""
+        user = random.randrange(100_000, 2_000_000_000)
+        self.prefix = [word.replace("64123", str(user)) for word in NOBODY]
         os.chmod(self.folder, 0o755)
         var = self.folder / "var"
         var.mkdir()
-        os.chown(var, 64123, 64123)
+        os.chown(var, user, user)
         self.env.update(JPROF_SPOOL=str(var / "spool"), JPROF_SOCKET=str(var / "serve.sock"))
         self.spool = var / "spool"
-        self.prefix = NOBODY
         (self.folder / "config.yaml").touch()
+        return user
 
     def leave_a_capture(self):
         """What a serve that was killed leaves: an accepted capture that nobody records."""
@@ -55,17 +58,17 @@ class AdversityTest(ServeRig):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
     def test_a_start_without_processes_recovers_later(self):
-        self.become_nobody()
+        user = self.become_somebody()
         left = self.leave_a_capture()
         for path in (self.spool, left.parent, left, left / "profile.jprof"):
-            os.chown(path, 64123, 64123)
-        self.start(prefix=["prlimit", "--nproc=1", *NOBODY])
+            os.chown(path, user, user)
+        self.start(prefix=["prlimit", "--nproc=1:10000", *self.prefix])
         wait_until(lambda: "cannot start a process" in self.log(), what="a failed fork")
         refused = self.refusal({"type": "list"})
         self.assertEqual((refused["reason"], refused["exitCode"]), ("Unavailable", 8))
         self.assertIn("cannot start a process", refused["message"])
         self.assertTrue(left.exists())
-        resource.prlimit(self.serve.pid, resource.RLIMIT_NPROC, (10_000, 10_000))
+        subprocess.run([*self.prefix, "prlimit", "--pid", str(self.serve.pid), "--nproc=10000:10000"], check=True)
         wait_until(lambda: not left.exists(), what="recovery")
         self.assertEqual(self.counts()["failedBeforeSeal"], 1)  # it had no draft
         self.ask({"type": "list"})
@@ -151,23 +154,23 @@ class AdversityTest(ServeRig):
 
     def test_a_capture_takes_no_more_than_its_limit_with_all_its_files(self):
         # Beyond the volume's limit the kubelet evicts the pod, the JVM with it.
-        self.start("limits: {captureBytes: 220KiB}\n")
+        self.start("limits: {captureBytes: 120KiB}\n")
         body = self.record(2, formats=["html", "svg", "collapsed", "txt", "json", "jprof"])
         result, files = self.ask(body)
         self.assertEqual((result["exitCode"], result["reason"]), (7, "NotStored"), result)
         self.assertIn("limits.captureBytes", " ".join(result["manifest"]["measured"]["fileErrors"]))
         self.assertIn("profile.jprof", files)
-        self.assertLessEqual(self.bytes_of(body), 220 << 10)
+        self.assertLessEqual(self.bytes_of(body), 120 << 10)
 
     def test_a_recording_that_comes_near_the_limit_ends_early_and_whole(self):
-        self.start("limits: {captureBytes: 80KiB}\n")
+        self.start("limits: {captureBytes: 40KiB}\n")
         body = self.record(300, intervalNs=1_000_000, formats=["jprof", "collapsed"])
         result, files = self.ask(body)
         self.assertEqual((result["exitCode"], result["reason"]), (6, "PartialCapture"), result)
         self.assertIn("size limit", result["message"])
         self.assertTrue(result["manifest"]["measured"]["accounted"])
         self.assertIn(b"Known", files["profile.collapsed"])
-        self.assertLessEqual(self.bytes_of(body), 80 << 10)
+        self.assertLessEqual(self.bytes_of(body), 40 << 10)
 
     def checks(self):
         result, _ = self.ask({"type": "targets"})
@@ -199,7 +202,7 @@ class AdversityTest(ServeRig):
     def test_limits_that_another_process_lowers_are_noticed_and_told(self):
         self.start()
         usual = resource.prlimit(self.serve.pid, resource.RLIMIT_NPROC)
-        resource.prlimit(self.serve.pid, resource.RLIMIT_NPROC, (1234, 1234))
+        resource.prlimit(self.serve.pid, resource.RLIMIT_NPROC, (1234, usual[1]))
         told = self.checks()["limits"]
         self.assertEqual(told["verdict"], "warn")
         self.assertRegex(told["detail"], "changed the limits of jprof serve: processes from .* to 1234")
