@@ -68,6 +68,7 @@ Command Program::add(const CommandText& text, Handler handler) {
   command->add_flag("--json", json_, "Print the result, or the failure, as one JSON object");
   if (text.own_arguments > 0) {
     own_arguments_[text.name] = text.own_arguments;
+    own_options_[text.name] = text.own_options;
   }
   command->callback([this, handler = std::move(handler)] { selected_ = handler; });
   return Command(*command);
@@ -142,6 +143,31 @@ void Program::cut_rest(Words& words) {
   at = std::min(at, words.size());
   rest_.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
   words.resize(at);
+  take_back(*command, words);
+}
+
+// Options of ours that were typed behind the words of somebody else.
+void Program::take_back(const Command& command, Words& words) {
+  const std::vector<std::string>& own = own_options_[words[0]];
+  Words theirs;
+  std::size_t at = 0;
+  for (; at < rest_.size() && rest_[at] != "--"; ++at) {
+    const std::string name = rest_[at].substr(0, rest_[at].find('='));
+    if (std::find(own.begin(), own.end(), name) == own.end()) {
+      theirs.push_back(rest_[at]);
+      continue;
+    }
+    // Behind the name of the command, where an option may stand in any case.
+    auto place = words.insert(words.begin() + 1, rest_[at]) + 1;
+    if (name == rest_[at] && command.takes_value(name) && at + 1 < rest_.size()) {
+      words.insert(place, rest_[++at]);
+    }
+  }
+  if (at < rest_.size() && !own.empty()) {
+    ++at; // the "--" is ours
+  }
+  theirs.insert(theirs.end(), rest_.begin() + static_cast<std::ptrdiff_t>(at), rest_.end());
+  rest_ = std::move(theirs);
 }
 
 int Program::run_selected(int argc, char** argv) {

@@ -28,6 +28,9 @@ struct CommandText {
   // Not 0: what follows so many arguments that are no options belongs to somebody else, -x and all:
   // Program::rest().
   std::size_t own_arguments = 0;
+  // Options of the command that it also takes back from the rest, up to a "--" that ends them. Only
+  // such as nobody else has.
+  std::vector<std::string> own_options{};
 };
 
 class Program {
@@ -62,12 +65,14 @@ class Program {
   base::Error usage_error(std::string message, const Words& words) const;
   void name_command(Words& words) const;
   void cut_rest(Words& words);
+  void take_back(const Command& command, Words& words);
 
   std::string name_;
   std::string default_command_;
   std::unique_ptr<CLI::App> app_;
   Handler selected_;
-  std::map<std::string, std::size_t> own_arguments_; // of the commands that have a rest
+  std::map<std::string, std::size_t> own_arguments_;            // of the commands that have a rest
+  std::map<std::string, std::vector<std::string>> own_options_; // of those that take some back
   std::vector<std::string> rest_;
   bool json_ = false;
 };

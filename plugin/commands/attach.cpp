@@ -167,6 +167,20 @@ Result<int> attach(const AttachOptions& options, bool json) {
                                               : take_text(*session, request, json);
 }
 
+// Behind the command as well: those that no command of a JVM has. -s is one of VM.class_hierarchy.
+std::vector<std::string> own_options() {
+  return {"-n",         "--namespace",
+          "-c",         "--container",
+          "--context",  "--kubeconfig",
+          "--cluster",  "--user",
+          "--server",   "--token",
+          "--as",       "--as-uid",
+          "--as-group", "--tls-server-name",
+          "--pid",      "--certificate-authority",
+          "--timeout",  "--insecure-skip-tls-verify",
+          "--json"};
+}
+
 } // namespace
 
 void add_attach(cli::Program& program) {
@@ -174,13 +188,16 @@ void add_attach(cli::Program& program) {
   cli::Command command =
       program.add({.name = "attach",
                    .summary = "Send a command to a pod's JVM, as jcmd, jstack and jmap do",
-                   .examples = "  kubectl jprof attach -n shop checkout-7d9f threaddump\n"
+                   .examples = "  kubectl jprof attach checkout-7d9f threaddump -n shop\n"
                                "  kubectl jprof attach checkout-7d9f jcmd VM.flags\n"
                                "  kubectl jprof attach checkout-7d9f inspectheap -live\n"
                                "  kubectl jprof attach --timeout 5m checkout-7d9f dumpheap "
                                "app.hprof -live\n"
-                               "\nThe sidecar's configuration names what is allowed (allow:).",
-                   .own_arguments = 2},
+                               "\nThe sidecar's configuration names what is allowed (allow:). "
+                               "Options of ours may also stand\nbehind the command; what follows "
+                               "-- is the command's alone.",
+                   .own_arguments = 2,
+                   .own_options = own_options()},
                   [options, &program] {
                     options->arguments = program.rest();
                     return attach(*options, program.json());

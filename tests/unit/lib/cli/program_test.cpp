@@ -80,6 +80,62 @@ TEST(Program, LeavesTheRestToWhomItBelongs) {
   EXPECT_EQ(program.rest(), (std::vector<std::string>{"-live", "list", "--json"}));
 }
 
+TEST(Program, TakesItsOptionsBackFromTheRest) {
+  struct Case {
+    std::vector<std::string> words;
+    std::vector<std::string> rest;
+    std::string space;
+  };
+  for (const Case& one : std::vector<Case>{
+           {{"7", "dump", "-n", "shop"}, {}, "shop"},
+           {{"7", "dump", "-l", "-n", "shop", "-e"}, {"-l", "-e"}, "shop"},
+           {{"7", "dump", "--space=shop", "x"}, {"x"}, "shop"},
+           {{"-n", "shop", "7", "dump", "-x"}, {"-x"}, "shop"},
+           {{"7", "dump", "--", "-n", "shop"}, {"-n", "shop"}, ""},
+           {{"7", "dump", "-n", "shop", "--", "--", "-n"}, {"--", "-n"}, "shop"},
+           {{"7", "dump", "-s", "y"}, {"-s", "y"}, ""},
+           {{"7", "dump", "n", "-nshop"}, {"n", "-nshop"}, ""},
+       }) {
+    Program program("p", "summary");
+    std::string pid;
+    std::string name;
+    std::string space;
+    std::string server;
+    auto command = program.add({.name = "ask",
+                                .summary = "asks",
+                                .examples = "",
+                                .own_arguments = 2,
+                                .own_options = {"-n", "--space"}},
+                               [] { return base::Result<int>(0); });
+    command.option("pid", pid, "").required();
+    command.option("name", name, "").required();
+    command.option("-n,--space", space, "");
+    command.option("-s", server, "");
+    std::vector<std::string> words = {"p", "ask"};
+    words.insert(words.end(), one.words.begin(), one.words.end());
+
+    EXPECT_EQ(run(program, words), 0);
+    EXPECT_EQ(pid, "7");
+    EXPECT_EQ(name, "dump");
+    EXPECT_EQ(space, one.space);
+    EXPECT_EQ(server, "");
+    EXPECT_EQ(program.rest(), one.rest);
+  }
+}
+
+TEST(Program, WantsTheValueOfAnOptionBehindTheRest) {
+  Program program("p", "summary");
+  std::string pid;
+  std::string space;
+  auto command = program.add(
+      {.name = "ask", .summary = "", .examples = "", .own_arguments = 1, .own_options = {"-n"}},
+      [] { return base::Result<int>(0); });
+  command.option("pid", pid, "").required();
+  command.option("-n", space, "");
+
+  EXPECT_EQ(run(program, {"p", "ask", "7", "-n"}), 2);
+}
+
 TEST(Program, TakesOptionsBeforeTheCommandsName) {
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"p", "-n", "shop", "list", "pod"},
