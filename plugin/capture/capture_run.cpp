@@ -66,7 +66,9 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
   const int seen = interrupt_.count();
   if (seen > 1 || (seen > 0 && !accepted_)) {
     lost_ = false;
-    return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
+    return base::make_failure(ErrorCode::kInterrupted,
+                              accepted_ ? "interrupted without a connection: the capture goes on"
+                                        : "interrupted, nothing kept");
   }
   lost_ = true; // until there is a conversation
   JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel, open_(interrupt_.wake_fd(seen)));
@@ -89,6 +91,7 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
     accepted_ = accepted_ || named;
     refused_ = !named && result.error().code != ErrorCode::kUnavailable;
   }
+  refused_ = refused_ || session_->discarded();
   return result;
 }
 
@@ -106,7 +109,11 @@ bool CaptureRun::pause(std::chrono::milliseconds delay) const {
 
 base::Error CaptureRun::with_hint(base::Error error) const {
   if (accepted_ && !refused_ && !options_.fetch_hint.empty()) {
-    error.cure = "the capture is kept in the pod: " + options_.fetch_hint + " " + capture_id_;
+    // An interrupt with a cure is one of which it is not known what it did.
+    const bool unsure = error.code == ErrorCode::kInterrupted && !error.cure.empty();
+    error.cure = (unsure ? "if the capture is kept in the pod, this brings it: "
+                         : "the capture is kept in the pod: ") +
+                 options_.fetch_hint + " " + capture_id_;
   }
   return error;
 }

@@ -105,28 +105,53 @@ base::Status Session::send(FrameType type, std::string_view payload) {
   return sent ? sent : base::fail(lost_error(std::move(sent).error()));
 }
 
-base::Status Session::on_interrupt(bool cancellable) {
+base::Status Session::on_interrupt(Stage stage) {
   const int count = interrupt_.count();
   if (count <= seen_interrupts_) {
     return {};
   }
   seen_interrupts_ = count;
-  if (!cancellable || count > 1) {
-    if (cancellable) {
-      static_cast<void>(
-          send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kDiscard)));
-    }
+  if (stage == Stage::kOpening) {
     return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
+  }
+  if (stage == Stage::kArriving) {
+    // The first one asks for what there is, and that is what comes.
+    return count > 1 ? base::make_failure(ErrorCode::kInterrupted,
+                                          "interrupted while the files were on their way")
+                     : base::Status();
+  }
+  if (count > 1) {
+    discard_until_ = Clock::now() + timing_.discard;
+    return send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kDiscard));
   }
   return send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kKeep));
 }
 
+base::Error Session::after_discard(base::Error error) {
+  // Recorded, but not sealed, is not thrown away either.
+  const bool says_all =
+      refusal_ ? error.code == ErrorCode::kNotStored : error.code == ErrorCode::kInterrupted;
+  if (!discard_until_ || says_all) {
+    return error;
+  }
+  if (refusal_) {
+    discarded_ = true; // it ended without a capture, for this reason or another
+    return base::make_error(ErrorCode::kInterrupted, "interrupted, nothing kept");
+  }
+  return base::make_error(ErrorCode::kInterrupted,
+                          "interrupted, but the sidecar has not said that it threw the capture "
+                          "away (" +
+                              error.message + ")",
+                          "kubectl jprof list POD shows what is kept");
+}
+
 // The next frame that means something: answers pings, asks after a long silence.
-Result<Frame> Session::wait_frame(bool cancellable, Clock::time_point until) {
+Result<Frame> Session::wait_frame(Stage stage, Clock::time_point until) {
   auto heard = Clock::now();
   auto asked = heard;
   for (;;) {
-    JPROF_TRY(on_interrupt(cancellable));
+    JPROF_TRY(on_interrupt(stage));
+    until = discard_until_ ? std::min(until, *discard_until_) : until;
     if (Clock::now() >= until) {
       return base::fail(lost_error(base::make_error(
           ErrorCode::kTimeout, "the sidecar is there, but brings nothing, long after it was due",
@@ -170,7 +195,7 @@ base::Status Session::open() {
   const auto deadline = Clock::now() + timing_.hello;
   std::optional<Frame> frame;
   while (!frame) {
-    JPROF_TRY(on_interrupt(false));
+    JPROF_TRY(on_interrupt(Stage::kOpening));
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     if (left <= std::chrono::milliseconds(0)) {
       return base::fail(lost_error(
@@ -193,6 +218,12 @@ base::Status Session::open() {
 
 Result<control::ResultMessage> Session::run(const control::Request& request,
                                             SessionHandler& handler) {
+  Result<control::ResultMessage> result = converse(request, handler);
+  return result ? std::move(result) : base::fail(after_discard(std::move(result).error()));
+}
+
+Result<control::ResultMessage> Session::converse(const control::Request& request,
+                                                 SessionHandler& handler) {
   const std::string word(control::request_word(request.kind));
   if (!knows(word)) {
     return base::make_failure(ErrorCode::kProtocol,
@@ -209,7 +240,8 @@ Result<control::ResultMessage> Session::run(const control::Request& request,
   auto until = Clock::now() + std::min(work_time(request), kMost) + timing_.overtime;
   for (;;) {
     // Once there is a result there is nothing left to stop: the files only have to arrive.
-    JPROF_TRY_ASSIGN(const Frame frame, wait_frame(!result, until));
+    JPROF_TRY_ASSIGN(const Frame frame,
+                     wait_frame(result ? Stage::kArriving : Stage::kWorking, until));
     switch (frame.type) {
     case FrameType::kProgress: {
       if (result) {
@@ -224,6 +256,10 @@ Result<control::ResultMessage> Session::run(const control::Request& request,
         return out_of_place(frame.type);
       }
       JPROF_TRY_ASSIGN(result, control::parse_result(frame.payload));
+      if (discard_until_) { // too late to throw it away
+        return base::make_failure(ErrorCode::kInterrupted,
+                                  "interrupted, but the capture was sealed before that");
+      }
       JPROF_TRY(handler.on_result(*result));
       until = Clock::now() + timing_.silence;
       break;

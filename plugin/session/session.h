@@ -39,6 +39,8 @@ class Session {
     // For the result, from when the request must have done its work: attaching and sealing take
     // long where CPU is short, but a sidecar that only says how it goes would hold us for ever.
     std::chrono::milliseconds overtime{600'000};
+    // For the word that a capture was thrown away: a JVM that hangs may keep the recorder waiting.
+    std::chrono::milliseconds discard{5000};
   };
 
   // `seen_interrupts`: how many were acted on already; one means that record requests are to end.
@@ -48,8 +50,9 @@ class Session {
 
   // Greets and agrees on a protocol. kNoSidecar where what runs there is no jprof.
   base::Status open();
-  // One request to its end. An interrupt sends a cancel: the first keeps, the second discards and
-  // returns kInterrupted.
+  // One request to its end. An interrupt sends a cancel: the first keeps, the second discards, and
+  // the sidecar's answer to that is waited for: kInterrupted says what became of the capture. Once
+  // files are on their way only the second one ends it.
   base::Result<control::ResultMessage> run(const control::Request& request,
                                            SessionHandler& handler);
 
@@ -59,6 +62,8 @@ class Session {
 
   // The last failure was the connection's, not an answer: the capture may go on without us.
   bool lost() const { return lost_; }
+  // The sidecar has confirmed that it threw the capture away.
+  bool discarded() const { return discarded_; }
   const control::Hello& peer() const { return peer_; }
   // Who was in the way, of a failure with kBusy.
   const std::optional<control::ErrorMessage>& refusal() const { return refusal_; }
@@ -67,8 +72,13 @@ class Session {
   using Clock = std::chrono::steady_clock;
   base::Result<std::optional<control::Frame>> next_frame(std::chrono::milliseconds timeout,
                                                          int wake_fd);
-  base::Result<control::Frame> wait_frame(bool cancellable, Clock::time_point until);
-  base::Status on_interrupt(bool cancellable);
+  enum class Stage { kOpening, kWorking, kArriving }; // of the request
+  base::Result<control::ResultMessage> converse(const control::Request& request,
+                                                SessionHandler& handler);
+  base::Result<control::Frame> wait_frame(Stage stage, Clock::time_point until);
+  base::Status on_interrupt(Stage stage);
+  // What a failure means once the capture was to be thrown away.
+  base::Error after_discard(base::Error error);
   base::Status send(control::FrameType type, std::string_view payload);
   bool knows(std::string_view word) const;
   base::Error ended(int exit_code) const;
@@ -83,6 +93,8 @@ class Session {
   std::optional<control::ErrorMessage> refusal_;
   bool heard_ = false; // at least one frame came
   bool lost_ = false;
+  std::optional<Clock::time_point> discard_until_; // the sidecar was told to throw it away
+  bool discarded_ = false;
 };
 
 } // namespace jprof::plugin

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
 
 namespace jprof::plugin {
 namespace {
@@ -55,7 +56,10 @@ class ScriptedChannel final : public ByteChannel {
 class Quiet final : public SessionHandler {
  public:
   void on_progress(const control::Progress&) override { ++progress; }
-  base::Status on_result(const control::ResultMessage&) override { return {}; }
+  base::Status on_result(const control::ResultMessage&) override {
+    at_result();
+    return {};
+  }
   base::Status on_chunk(const control::Chunk& chunk) override {
     bytes += chunk.data;
     return {};
@@ -64,6 +68,7 @@ class Quiet final : public SessionHandler {
 
   int progress = 0;
   std::string bytes;
+  std::function<void()> at_result = [] {};
 };
 
 class SessionTest : public ::testing::Test {
@@ -204,6 +209,69 @@ TEST_F(SessionTest, StopsAndKeepsAtTheFirstInterruptAndGivesUpAtTheSecond) {
 
   interrupt_->raise();
   EXPECT_EQ(record().error().code, ErrorCode::kInterrupted);
+}
+
+TEST_F(SessionTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
+  control::ErrorMessage discarded;
+  discarded.error = base::make_error(ErrorCode::kInterrupted, "the capture was discarded");
+  control::ErrorMessage unsealed;
+  unsealed.error = base::make_error(ErrorCode::kNotStored, "recorded, but cannot be sealed");
+  struct Case {
+    FrameType type;
+    std::string payload;
+    ErrorCode code;
+    std::string words;
+    bool gone;
+  };
+  for (const Case& one : std::vector<Case>{
+           {FrameType::kError, control::encode_error(discarded), ErrorCode::kInterrupted,
+            "interrupted, nothing kept", true},
+           {FrameType::kError, control::encode_error(unsealed), ErrorCode::kNotStored,
+            "cannot be sealed", false},
+           {FrameType::kResult, control::encode_result({}), ErrorCode::kInterrupted,
+            "was sealed before that", false},
+           {FrameType::kProgress, control::encode_progress({}), ErrorCode::kInterrupted,
+            "has not said that it threw the capture away", false},
+       }) {
+    script_->clear();
+    SetUp();
+    says_hello();
+    ASSERT_TRUE(session_->open().has_value());
+    says(one.type, one.payload);
+    interrupt_->raise();
+    interrupt_->raise();
+
+    const auto result = record();
+
+    ASSERT_FALSE(result.has_value());
+    EXPECT_EQ(result.error().code, one.code) << one.words;
+    EXPECT_NE(result.error().message.find(one.words), std::string::npos) << result.error().message;
+    EXPECT_EQ(session_->discarded(), one.gone) << one.words;
+  }
+}
+
+TEST_F(SessionTest, BringsFilesThatAreOnTheirWayInSpiteOfAFirstInterrupt) {
+  for (const int times : {1, 2}) {
+    script_->clear();
+    SetUp();
+    says_hello();
+    control::ResultMessage result;
+    result.files = {{"a.html", 2, 0, std::string(64, '0')}};
+    says(FrameType::kResult, control::encode_result(result));
+    says_bytes(control::encode_chunk_frame({0, 0, "hi"}));
+    says(FrameType::kEnd, "{}");
+    ASSERT_TRUE(session_->open().has_value());
+    handler_.at_result = [this, times] {
+      for (int i = 0; i < times; ++i) {
+        interrupt_->raise();
+      }
+    };
+
+    const auto answer = record();
+
+    EXPECT_EQ(answer.has_value(), times == 1);
+    EXPECT_FALSE(was_told(FrameType::kCancel));
+  }
 }
 
 TEST_F(SessionTest, ReleasesOnlyWhereTheSidecarKnowsOfIt) {
