@@ -6,6 +6,7 @@
 #include "lib/base/ulid.h"
 #include "lib/capture/bundle.h"
 #include "lib/capture/capture_id.h"
+#include "lib/kube/cluster_label.h"
 #include "plugin/capture/delivery.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/schedule.h"
@@ -101,7 +102,7 @@ base::Status fill_pod(control::RecordRequest& request, const kube::Pod& pod,
                       const Occasion& occasion) {
   JPROF_TRY_ASSIGN(const kube::Container* target, kube::find_target(pod, options.container));
   control::PodFacts& facts = request.pod;
-  facts.cluster = options.cluster_name.empty() ? access.cluster_name : options.cluster_name;
+  facts.cluster = options.cluster_name.empty() ? kube::cluster_label(access) : options.cluster_name;
   facts.namespace_name = pod.namespace_name;
   facts.pod = pod.name;
   facts.pod_uid = pod.uid;
@@ -255,7 +256,7 @@ void add_record_options(cli::Command command, RecordOptions& options) {
                  "Store the capture at file:///dir or s3://bucket/prefix");
   command
       .option("--cluster-name", options.cluster_name,
-              "Name of the cluster in the store; default: the kubeconfig's")
+              "Name of the cluster in the store; default: of its certificate authority (ca-...)")
       .environment("JPROF_CLUSTER");
   command.option("--cause", options.cause, "Why, for the capture's manifest");
   command.flag("--join", options.join,
