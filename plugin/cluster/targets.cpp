@@ -39,10 +39,6 @@ constexpr std::array<Spelling, 18> kSpellings{{{"pod", "pods"},
                                                {"jobs", "jobs"},
                                                {"deployments.apps", "deployments"}}};
 
-bool can_be_profiled(const kube::Pod& pod) {
-  return pod.phase == "Running" && !pod.terminating && pod.os != "windows";
-}
-
 // The K of N that this seed takes; a retry of the same scheduled run takes the same.
 void choose(std::vector<kube::Pod>& pods, std::size_t most, const std::string& seed) {
   const auto rank = [&seed](const kube::Pod& pod) {
@@ -58,6 +54,10 @@ void choose(std::vector<kube::Pod>& pods, std::size_t most, const std::string& s
 }
 
 } // namespace
+
+bool can_be_profiled(const kube::Pod& pod) {
+  return pod.phase == "Running" && !pod.terminating && pod.os != "windows";
+}
 
 Result<TargetName> parse_target_name(std::string_view text) {
   const std::size_t slash = text.find('/');

@@ -37,6 +37,9 @@ struct Targets {
   std::size_t matching = 0;    // running pods that matched
 };
 
+// It runs, is not about to end, and is not of Windows.
+bool can_be_profiled(const kube::Pod& pod);
+
 // Every pod that a target (see above) or, where it is empty, a selector means, in whatever state.
 base::Result<std::vector<kube::Pod>> pods_of(kube::KubeClient& client, const std::string& target,
                                              const std::string& selector);

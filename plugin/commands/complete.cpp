@@ -81,7 +81,9 @@ Words pod_names(kube::KubeClient& client) {
   const auto pods = client.list_pods(client.access().namespace_name, "");
   if (pods) {
     for (const kube::Pod& pod : *pods) {
-      out.push_back(pod.name);
+      if (can_be_profiled(pod)) {
+        out.push_back(pod.name);
+      }
     }
   }
   return out;
