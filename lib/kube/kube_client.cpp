@@ -7,6 +7,7 @@
 #include "lib/kube/api_status.h"
 #include "lib/kube/credentials.h"
 #include "lib/kube/label_selector.h"
+#include "lib/kube/quantity.h"
 
 #include <algorithm>
 #include <utility>
@@ -48,6 +49,8 @@ class HttpKubeClient final : public KubeClient {
                                   const std::string& name) override;
   Result<bool> may(const std::string& namespace_name, const std::string& verb,
                    const std::string& resource, const std::string& subresource) override;
+  Result<MemoryUse> memory_use(const std::string& namespace_name, const std::string& pod) override;
+  Result<bool> node_lacks_memory(const std::string& node) override;
   base::Status add_ephemeral_container(const Pod& pod, const EphemeralContainer& container,
                                        PatchMode mode) override;
   Result<std::unique_ptr<ExecStream>> exec(const ExecTarget& target, int wake_fd) override;
@@ -214,6 +217,35 @@ Result<bool> HttpKubeClient::may(const std::string& namespace_name, const std::s
   JPROF_TRY_ASSIGN(const Json answer, ask(url, {"POST", "application/json", body},
                                           {"create", "selfsubjectaccessreviews", namespace_name}));
   return base::json_bool(base::json_object(answer, "status"), "allowed");
+}
+
+Result<MemoryUse> HttpKubeClient::memory_use(const std::string& namespace_name,
+                                             const std::string& pod) {
+  JPROF_TRY(check_name("namespace", namespace_name));
+  JPROF_TRY(check_name("pod", pod));
+  JPROF_TRY_ASSIGN(
+      const http::Url url,
+      url_of("/apis/metrics.k8s.io/v1beta1/namespaces/" + namespace_name + "/pods/" + pod, {}));
+  JPROF_TRY_ASSIGN(const Json object, get(url, {"get", "pods.metrics.k8s.io", namespace_name}));
+  MemoryUse out;
+  for (const Json& one : base::json_array(object, "containers")) {
+    const auto bytes = parse_bytes(base::json_string(base::json_object(one, "usage"), "memory"));
+    if (bytes) {
+      out[base::json_string(one, "name")] = *bytes;
+    }
+  }
+  return out;
+}
+
+Result<bool> HttpKubeClient::node_lacks_memory(const std::string& node) {
+  JPROF_TRY(check_name("node", node));
+  JPROF_TRY_ASSIGN(const http::Url url, url_of("/api/v1/nodes/" + node, {}));
+  JPROF_TRY_ASSIGN(const Json object, get(url, {"get", "nodes", ""}));
+  const Json& conditions = base::json_array(base::json_object(object, "status"), "conditions");
+  return std::any_of(conditions.begin(), conditions.end(), [](const Json& one) {
+    return base::json_string(one, "type") == "MemoryPressure" &&
+           base::json_string(one, "status") == "True";
+  });
 }
 
 base::Status HttpKubeClient::add_ephemeral_container(const Pod& pod,

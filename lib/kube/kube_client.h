@@ -8,12 +8,17 @@
 #include "lib/kube/exec_stream.h"
 #include "lib/kube/pod.h"
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace jprof::kube {
+
+// Bytes by container.
+using MemoryUse = std::map<std::string, std::uint64_t>;
 
 struct ExecTarget {
   std::string namespace_name;
@@ -45,6 +50,12 @@ class KubeClient {
   // Whether we may do this (SelfSubjectAccessReview, which every authenticated user may ask).
   virtual base::Result<bool> may(const std::string& namespace_name, const std::string& verb,
                                  const std::string& resource, const std::string& subresource) = 0;
+  // What the containers of a pod use just now, as far as the cluster measures it (metrics.k8s.io):
+  // verb get on pods of that group. An error also where the cluster has no such API.
+  virtual base::Result<MemoryUse> memory_use(const std::string& namespace_name,
+                                             const std::string& pod) = 0;
+  // The node says that it runs out of memory: verb get on nodes.
+  virtual base::Result<bool> node_lacks_memory(const std::string& node) = 0;
   // Adds one to a running pod: verb patch on pods/ephemeralcontainers.
   virtual base::Status add_ephemeral_container(const Pod& pod, const EphemeralContainer& container,
                                                PatchMode mode) = 0;

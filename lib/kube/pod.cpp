@@ -3,6 +3,7 @@
 #include "lib/kube/pod.h"
 
 #include "lib/base/encoding.h"
+#include "lib/kube/quantity.h"
 
 #include <algorithm>
 #include <utility>
@@ -31,8 +32,27 @@ std::optional<std::int64_t> read_id(const Json& object, const char* key) {
   return id < 0 ? std::nullopt : std::optional(id);
 }
 
+std::optional<std::uint64_t> read_memory_limit(const Json& object) {
+  const Json& limits = base::json_object(base::json_object(object, "resources"), "limits");
+  return limits.contains("memory") ? parse_bytes(base::json_string(limits, "memory"))
+                                   : std::nullopt;
+}
+
+void read_ending(const Json& status, Container& out) {
+  for (const char* which : {"state", "lastState"}) {
+    const Json& state = base::json_object(status, which);
+    if (state.contains("terminated")) {
+      const Json& detail = base::json_object(state, "terminated");
+      out.ending = {base::json_string(detail, "reason"), base::json_int(detail, "exitCode")};
+      return;
+    }
+  }
+}
+
 void read_state(const Json& status, Container& out) {
   const Json& state = base::json_object(status, "state");
+  out.restarts = base::json_int(status, "restartCount");
+  read_ending(status, out);
   out.image_id = base::json_string(status, "imageID");
   out.container_id = base::json_string(status, "containerID");
   const Json& user = base::json_object(base::json_object(status, "user"), "linux");
@@ -68,6 +88,11 @@ void read_containers(const Json& object, const char* spec_key, const char* statu
                                                       !base::json_bool(mount, "readOnly"));
     }
     container.wanted = {read_id(security, "runAsUser"), read_id(security, "runAsGroup")};
+    const Json& capabilities = base::json_object(security, "capabilities");
+    for (const Json& one : base::json_array(capabilities, "add")) {
+      container.capabilities.push_back(one.is_string() ? one.get<std::string>() : std::string());
+    }
+    container.memory_limit = read_memory_limit(item);
     if (kind == Kind::kInit && base::json_string(item, "restartPolicy") == "Always") {
       container.kind = Kind::kSidecar;
     }
@@ -78,6 +103,32 @@ void read_containers(const Json& object, const char* spec_key, const char* statu
     }
     out.push_back(std::move(container));
   }
+}
+
+// What the kubelet gives the pod's own cgroup: the pod's limit, else the sum of what runs side by
+// side, where each has one (pkg/kubelet/cm/helpers_linux.go, ResourceConfigForPod). An ephemeral
+// container can have no limit of its own, and lives within this one.
+std::optional<std::uint64_t> pod_memory_limit(const Json& spec,
+                                              const std::vector<Container>& containers) {
+  if (const auto own = read_memory_limit(spec)) {
+    return own;
+  }
+  std::uint64_t together = 0;
+  std::uint64_t largest_init = 0;
+  for (const Container& one : containers) {
+    if (one.kind == Kind::kEphemeral) {
+      continue;
+    }
+    if (!one.memory_limit) {
+      return std::nullopt;
+    }
+    if (one.kind == Kind::kInit) {
+      largest_init = std::max(largest_init, *one.memory_limit);
+    } else {
+      together += *one.memory_limit;
+    }
+  }
+  return std::max(together, largest_init);
 }
 
 // The workload behind the pod, without asking for more objects (and more rights): a ReplicaSet's
@@ -214,6 +265,7 @@ base::Result<Pod> parse_pod(const Json& object) {
   out.default_container = base::json_string(annotations, "kubectl.kubernetes.io/default-container");
   out.share_process_namespace = base::json_bool(spec, "shareProcessNamespace");
   out.phase = base::json_string(status, "phase");
+  out.phase_reason = base::json_string(status, "reason");
   for (const Json& condition : base::json_array(status, "conditions")) {
     const std::string type = base::json_string(condition, "type");
     const bool holds = base::json_string(condition, "status") == "True";
@@ -228,6 +280,7 @@ base::Result<Pod> parse_pod(const Json& object) {
   read_containers(object, "containers", "containerStatuses", Kind::kApp, out.containers);
   read_containers(object, "ephemeralContainers", "ephemeralContainerStatuses", Kind::kEphemeral,
                   out.containers);
+  out.memory_limit = pod_memory_limit(spec, out.containers);
   return out;
 }
 

@@ -19,6 +19,14 @@ struct Ids {
   std::optional<std::int64_t> gid{};
 };
 
+// How a container's process ended.
+struct Ending {
+  std::string reason;         // "OOMKilled", "Error", "Completed", "StartError", ...
+  std::int64_t exit_code = 0; // 128 + the signal where one ended it
+
+  bool operator==(const Ending&) const = default;
+};
+
 // One container of a pod, specification and status together.
 struct Container {
   enum class Kind { kApp, kInit, kSidecar, kEphemeral }; // kSidecar: init with restartPolicy Always
@@ -32,11 +40,15 @@ struct Container {
   State state = State::kUnknown;
   std::string state_reason; // of waiting and terminated: "ImagePullBackOff", "OOMKilled"
   std::string state_message;
+  std::optional<Ending> ending{}; // of the last run that has ended: this one, or the one before it
+  std::int64_t restarts = 0;
   std::string target; // of an ephemeral container: whose process namespace it joined
   bool read_only_root = false;
-  bool tmp_volume = false; // something writable is mounted at /tmp
-  Ids wanted{};            // runAsUser and runAsGroup of its own securityContext
-  Ids running{};           // status.user.linux (Kubernetes >= 1.31 and a runtime that reports it)
+  bool tmp_volume = false;                     // something writable is mounted at /tmp
+  std::vector<std::string> capabilities{};     // added by its securityContext
+  std::optional<std::uint64_t> memory_limit{}; // bytes
+  Ids wanted{};  // runAsUser and runAsGroup of its own securityContext
+  Ids running{}; // status.user.linux (Kubernetes >= 1.31 and a runtime that reports it)
 };
 
 // What jprof needs to know of a pod.
@@ -46,16 +58,18 @@ struct Pod {
   std::string uid;
   std::string node;
   std::string phase;
-  std::string os; // spec.os.name, empty where it is not said
+  std::string phase_reason; // of a pod that failed: "Evicted"
+  std::string os;           // spec.os.name, empty where it is not said
   bool terminating = false;
   bool share_process_namespace = false;
   bool host_pid = false;
   bool mirror = false; // a static pod's image in the API: it cannot be changed there
   bool ready = false;
-  std::string unscheduled;       // why it has no node yet; empty where it has one
-  Ids wanted{};                  // runAsUser and runAsGroup of the pod's securityContext
-  std::string default_container; // annotation kubectl.kubernetes.io/default-container
-  std::string workload_kind;     // "Deployment", "StatefulSet", ...; empty: a bare pod
+  std::string unscheduled; // why it has no node yet; empty where it has one
+  Ids wanted{};            // runAsUser and runAsGroup of the pod's securityContext
+  std::optional<std::uint64_t> memory_limit{}; // bytes that all its containers together may take
+  std::string default_container;               // annotation kubectl.kubernetes.io/default-container
+  std::string workload_kind; // "Deployment", "StatefulSet", ...; empty: a bare pod
   std::string workload;
   std::vector<Container> containers;
 

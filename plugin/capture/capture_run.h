@@ -41,6 +41,9 @@ class CaptureRun {
   // `request` is a record or fetch request. A result with exit code 6 or 7 is a result.
   base::Result<control::ResultMessage> run(const control::Request& request, ReceivedFiles& files);
 
+  // After a run that failed: nobody there has heard of the capture, or said a word about it.
+  bool unheard() const { return !accepted_ && !refused_; }
+
   // After a run that brought a result whose files are safe now: the sidecar need not keep them. As
   // far as that takes no time; a capture that is not released makes room when it is needed.
   void release();

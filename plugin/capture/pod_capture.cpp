@@ -6,11 +6,11 @@
 #include "lib/capture/bundle.h"
 #include "plugin/capture/delivery.h"
 #include "plugin/capture/missing_files.h"
-#include "plugin/capture/pod_entry.h"
 #include "plugin/capture/received_files.h"
 #include "plugin/session/ask.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -19,6 +19,8 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
+
+constexpr int kLookSeconds = 4; // for the kubelet's view of a container that has just ended
 
 // The entry's own session first, then new ones in the same container.
 ChannelFactory session_in(kube::KubeClient& client, const PodCapture& capture, PodEntry& entry) {
@@ -108,6 +110,79 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
   }
 }
 
+void store(const PodCapture& capture, const control::ResultMessage& result, ReceivedFiles& received,
+           PodReport& report) {
+  Result<StoredCapture> stored =
+      store_capture(capture.store_url, result.manifest, received.files());
+  if (stored) {
+    report.stored = std::move(stored->location);
+    report.stored_note = std::move(stored->note);
+    return;
+  }
+  base::Error error = std::move(stored).error();
+  // Whatever the store said: the capture is here, and not there.
+  error.code = ErrorCode::kNotStored;
+  report.error = std::move(error).with_context("captured, but not stored");
+}
+
+// A way into the pod that was gone, and the capture that ran there.
+struct Attempt {
+  PodEntry entry;
+  std::optional<CaptureRun> run;
+};
+
+// What a call says of a container that has ended and is still called running.
+bool may_have_ended(const base::Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTargetNotFound ||
+         error.code == ErrorCode::kNoSidecar || error.code == ErrorCode::kTimeout ||
+         error.code == ErrorCode::kUsage;
+}
+
+Result<control::ResultMessage> run_on_way(kube::KubeClient& client, const PodCapture& capture,
+                                          const Interrupt& interrupt,
+                                          const ProgressCallback& on_progress,
+                                          ReceivedFiles& received, PodReport& report,
+                                          Attempt& attempt) {
+  const auto on_phase = [&](const std::string& phase) {
+    control::Progress progress;
+    progress.phase = phase;
+    on_progress(progress);
+  };
+  for (const Way* way = &capture.way;; way = way->if_gone.get()) {
+    JPROF_TRY_ASSIGN(
+        attempt.entry,
+        enter_pod(client, capture.pod, *way, interrupt,
+                  {.on_phase = on_phase, .made = &report.made, .force = capture.force}));
+    attempt.run.emplace(session_in(client, capture, attempt.entry), interrupt, on_progress,
+                        CaptureRun::Options{.fetch_hint = fetch_hint(capture)});
+    Result<control::ResultMessage> result = attempt.run->run(capture.request, received);
+    const bool gone = !result && attempt.run->unheard() && may_have_ended(result.error());
+    if (!gone || way->if_gone == nullptr) {
+      return result;
+    }
+    on_phase(way->container + " has ended meanwhile");
+  }
+}
+
+// A JVM that died during the capture is named with its reason, as the container's status has it.
+void name_endings(kube::KubeClient& client, const PodCapture& capture, const std::string& own,
+                  const Interrupt& interrupt, PodReport& report) {
+  static constexpr std::array kOfADeath = {ErrorCode::kPartialCapture, ErrorCode::kTargetGone,
+                                           ErrorCode::kInternal,       ErrorCode::kAttachFailed,
+                                           ErrorCode::kAgentFailed,    ErrorCode::kUnavailable,
+                                           ErrorCode::kTimeout};
+  if (!report.error || capture.request.kind != control::RequestKind::kRecord ||
+      report.error->code == ErrorCode::kInterrupted) {
+    return;
+  }
+  const bool likely =
+      std::find(kOfADeath.begin(), kOfADeath.end(), report.error->code) != kOfADeath.end();
+  const EndingQuestion question{report.container, own,
+                                std::chrono::seconds(likely ? kLookSeconds : 0)};
+  report.ended = find_endings(client, capture.pod, question, interrupt);
+  report.error = with_endings(std::move(*report.error), report.ended, question);
+}
+
 } // namespace
 
 int PodReport::exit_code() const {
@@ -139,8 +214,13 @@ base::Json PodReport::to_json() const {
       out["storedNote"] = stored_note;
     }
   }
-  if (!made.empty()) {
-    out["ephemeralContainers"] = made;
+  for (const MadeContainer& one : made) {
+    out["ephemeralContainers"].push_back(one.name);
+  }
+  for (const ContainerEnding& one : ended) {
+    out["ended"].push_back({{"container", one.container},
+                            {"reason", one.ending.reason},
+                            {"exitCode", one.ending.exit_code}});
   }
   if (!manifest.empty()) {
     out["manifest"] = manifest;
@@ -168,42 +248,27 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
     const Output* output = output_of(capture, format);
     return output == nullptr ? std::string() : output->path;
   });
-  const auto on_phase = [&](const std::string& phase) {
-    control::Progress progress;
-    progress.phase = phase;
-    on_progress(progress);
-  };
-  Result<PodEntry> entry = enter_pod(client, capture.pod, capture.way, interrupt,
-                                     {.on_phase = on_phase, .made = &report.made});
-  if (!entry) {
-    report.error = std::move(entry).error();
-    return report;
-  }
-  CaptureRun run(session_in(client, capture, *entry), interrupt, on_progress,
-                 {.fetch_hint = fetch_hint(capture)});
-  const Result<control::ResultMessage> result = run.run(capture.request, received);
+  Attempt attempt;
+  Result<control::ResultMessage> result =
+      run_on_way(client, capture, interrupt, on_progress, received, report, attempt);
   if (!result) {
-    report.error = result.error();
+    report.error = std::move(result).error();
+  } else {
+    read_result(*result, report);
+  }
+  if (attempt.run) {
+    name_endings(client, capture, attempt.entry.container, interrupt, report);
+  }
+  if (!result) {
     return report;
   }
-  read_result(*result, report);
   if (!capture.store_url.empty()) {
-    Result<StoredCapture> stored =
-        store_capture(capture.store_url, result->manifest, received.files());
-    if (stored) {
-      report.stored = std::move(stored->location);
-      report.stored_note = std::move(stored->note);
-    } else {
-      base::Error error = std::move(stored).error();
-      // Whatever the store said: the capture is here, and not there.
-      error.code = ErrorCode::kNotStored;
-      report.error = std::move(error).with_context("captured, but not stored");
-    }
+    store(capture, *result, received, report);
   }
-  make_missing(capture, run, received, report);
+  make_missing(capture, *attempt.run, received, report);
   keep_files(capture, received, report);
   if (!report.error || report.error->code == ErrorCode::kPartialCapture) {
-    run.release();
+    attempt.run->release();
   }
   return report;
 }

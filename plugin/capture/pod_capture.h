@@ -11,6 +11,8 @@
 #include "lib/kube/pod.h"
 #include "plugin/capture/capture_run.h"
 #include "plugin/capture/output_plan.h"
+#include "plugin/capture/pod_endings.h"
+#include "plugin/capture/pod_entry.h"
 #include "plugin/cluster/access_ladder.h"
 #include "plugin/terminal/interrupt.h"
 
@@ -24,7 +26,8 @@ namespace jprof::plugin {
 // One pod, one capture: what is asked, and where its files go.
 struct PodCapture {
   kube::Pod pod;
-  Way way; // to the container in which the session runs
+  Way way;            // to the container in which the session runs
+  bool force = false; // also where memory is short
   control::Request request;
   std::vector<Output> outputs; // with paths
   bool replace = false;        // paths were named by the user, so existing files give way
@@ -46,9 +49,10 @@ struct PodReport {
   std::string id;
   std::optional<base::Error> error;
   std::vector<WrittenFile> files;
-  std::string stored;            // where in the store
-  std::string stored_note;       // what could not be made sure of there; "" for nothing
-  std::vector<std::string> made; // ephemeral containers that Kubernetes keeps the record of
+  std::string stored;                 // where in the store
+  std::string stored_note;            // what could not be made sure of there; "" for nothing
+  std::vector<MadeContainer> made;    // ephemeral containers that were added
+  std::vector<ContainerEnding> ended; // what ended in the pod while the capture ran
   base::Json manifest = base::Json::object();
 
   int exit_code() const;

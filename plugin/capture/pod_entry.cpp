@@ -3,6 +3,7 @@
 #include "plugin/capture/pod_entry.h"
 
 #include "lib/base/encoding.h"
+#include "plugin/cluster/headroom.h"
 #include "plugin/session/ask.h"
 
 #include <algorithm>
@@ -32,6 +33,8 @@ constexpr std::array<std::string_view, 5> kNoImage = {"ErrImagePull", "ImagePull
                                                       "ImageInspectError"};
 constexpr std::array<std::string_view, 3> kNoStart = {"CreateContainerConfigError",
                                                       "CreateContainerError", "RunContainerError"};
+// Of a terminated one: its program could not be run at all (containerd, CRI-O).
+constexpr std::array<std::string_view, 2> kNoProgram = {"StartError", "ContainerCannotRun"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -91,6 +94,47 @@ Result<std::unique_ptr<ByteChannel>> hear(std::unique_ptr<ByteChannel> channel, 
   }
 }
 
+bool says(const kube::Container& container, std::string_view words) {
+  return container.state_message.find(words) != std::string::npos;
+}
+
+// The runtime's own words for a program that is not in the image, or is for another machine.
+bool is_other_image(const kube::Container& container) {
+  return is_one_of(kNoProgram, container.state_reason) ||
+         says(container, "no such file or directory") ||
+         says(container, "executable file not found") || says(container, "exec format error");
+}
+
+base::Status not_started(const kube::EphemeralContainer& container, const kube::Container& found) {
+  const std::string why = base::printable(found.state_reason) +
+                          (found.state_message.empty() ? "" : ": ") +
+                          base::printable(found.state_message, 500);
+  const std::string image = base::printable(container.image);
+  if (is_one_of(kNoImage, found.state_reason)) {
+    return base::make_failure(ErrorCode::kUnavailable,
+                              "the node has no image " + image + ": " + why,
+                              "name one that the node can pull with --image or JPROF_IMAGE; pull "
+                              "secrets are those of the pod");
+  }
+  const bool ended = found.state == State::kTerminated;
+  if ((ended || is_one_of(kNoStart, found.state_reason)) && is_other_image(found)) {
+    const bool machine = says(found, "exec format error");
+    return base::make_failure(
+        ErrorCode::kNoSidecar, "image " + image + " has no /jprof that the node can run: " + why,
+        machine ? "name an image for the node's architecture with --image or JPROF_IMAGE"
+                : "is it jprof's image? --image or JPROF_IMAGE names another");
+  }
+  if (ended) {
+    return base::make_failure(ErrorCode::kNoSidecar, container.name + " ended at once: " + why,
+                              "is --image=" + image + " the jprof image of this version?");
+  }
+  if (is_one_of(kNoStart, found.state_reason)) {
+    return base::make_failure(ErrorCode::kForbidden, container.name + " cannot be started: " + why,
+                              "--uid and --gid say as whom it runs");
+  }
+  return {};
+}
+
 class Entrance {
  public:
   Entrance(kube::KubeClient& client, const kube::Pod& pod, const Interrupt& interrupt,
@@ -142,26 +186,7 @@ base::Status Entrance::check_start(const kube::EphemeralContainer& container) {
   if (found == nullptr || found->state == State::kRunning || found->state == State::kUnknown) {
     return {};
   }
-  const std::string why = base::printable(found->state_reason) +
-                          (found->state_message.empty() ? "" : ": ") +
-                          base::printable(found->state_message, 500);
-  if (found->state == State::kTerminated) {
-    return base::make_failure(ErrorCode::kNoSidecar, container.name + " ended at once: " + why,
-                              "is --image=" + base::printable(container.image) +
-                                  " the jprof image of this version?");
-  }
-  if (is_one_of(kNoImage, found->state_reason)) {
-    return base::make_failure(ErrorCode::kUnavailable,
-                              "the node has no image " + base::printable(container.image) + ": " +
-                                  why,
-                              "name one that the node can pull with --image or JPROF_IMAGE; pull "
-                              "secrets are those of the pod");
-  }
-  if (is_one_of(kNoStart, found->state_reason)) {
-    return base::make_failure(ErrorCode::kForbidden, container.name + " cannot be started: " + why,
-                              "--uid and --gid say as whom it runs");
-  }
-  return {};
+  return not_started(container, *found);
 }
 
 Result<std::unique_ptr<ByteChannel>> Entrance::wait_for(const kube::EphemeralContainer& container) {
@@ -209,10 +234,14 @@ Result<std::unique_ptr<ByteChannel>> Entrance::make(const kube::EphemeralContain
         " has no usable jprof container, and an ephemeral one was refused"));
   }
   if (options_.made != nullptr) {
-    options_.made->push_back(container.name);
+    options_.made->push_back({container.name, container.idle_exit});
   }
   options_.on_phase("starting " + container.name);
-  return wait_for(container);
+  JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel, wait_for(container));
+  if (options_.made != nullptr) {
+    options_.made->back().started = true;
+  }
+  return channel;
 }
 
 Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> channel,
@@ -257,6 +286,9 @@ Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> cha
 
 Result<PodEntry> enter_pod(kube::KubeClient& client, const kube::Pod& pod, const Way& way,
                            const Interrupt& interrupt, const EntryOptions& options) {
+  if (way.kind != Way::Kind::kSidecar && !options.force) {
+    JPROF_TRY(check_headroom(pod, ask_headroom(client, pod)));
+  }
   if (way.kind != Way::Kind::kNew) {
     return PodEntry{way.container};
   }

@@ -49,15 +49,29 @@ const kube::Container* first_container(const kube::Pod& pod) {
   return found == pod.containers.end() ? nullptr : &*found;
 }
 
+// One that was asked for must be there; more than that does no harm, since it is there already.
+bool has_capability(const kube::Container& container, const std::string& wanted) {
+  const auto& all = container.capabilities;
+  return wanted.empty() || std::find(all.begin(), all.end(), wanted) != all.end();
+}
+
 class Ladder {
  public:
-  Ladder(const kube::Pod& pod, const kube::Container* target, const LadderOptions& options)
-      : pod_(pod), target_(target), options_(options), ids_(wanted_ids(pod, target, options)) {}
+  // `gone` are containers that the API still calls running.
+  Ladder(const kube::Pod& pod, const kube::Container* target, const LadderOptions& options,
+         std::vector<std::string> gone)
+      : pod_(pod), target_(target), options_(options), ids_(wanted_ids(pod, target, options)),
+        gone_(std::move(gone)) {}
 
   Result<Way> climb() {
-    if (try_sidecar() || try_reuse()) {
+    if (try_sidecar()) {
       return std::move(way_);
     }
+    if (try_reuse()) {
+      look_further();
+      return std::move(way_);
+    }
+    JPROF_TRY(check_tmp());
     JPROF_TRY_ASSIGN(const bool made, try_new());
     if (made) {
       return std::move(way_);
@@ -79,6 +93,10 @@ class Ladder {
 
   bool try_sidecar();
   bool try_reuse();
+  // Why this one of ours cannot be used again; empty: it can.
+  std::string misfit(const kube::Container& one) const;
+  void look_further();
+  base::Status check_tmp() const;
   Result<bool> try_new();
   std::string obstacle() const;
   base::Error nothing_left() const;
@@ -87,6 +105,7 @@ class Ladder {
   const kube::Container* target_;
   const LadderOptions& options_;
   kube::Ids ids_;
+  std::vector<std::string> gone_;
   Way way_;
 };
 
@@ -110,6 +129,9 @@ bool Ladder::try_sidecar() {
     return skip(kRung, "container jprof runs but cannot see the JVM: shareProcessNamespace is not "
                        "set in the pod");
   }
+  if (!has_capability(*sidecar, options_.capability)) {
+    return skip(kRung, "container jprof runs without the capability " + options_.capability);
+  }
   return take(Way::Kind::kSidecar, kRung, sidecar->name, "container jprof runs");
 }
 
@@ -125,19 +147,57 @@ bool Ladder::try_reuse() {
         one.state != State::kRunning) {
       continue;
     }
-    const bool sees = shares_processes(pod_) || target_ == nullptr || one.target == target_->name;
-    const auto differs = [](const std::optional<std::int64_t>& a,
-                            const std::optional<std::int64_t>& b) { return a && b && *a != *b; };
-    // One with the image's own user was made to look only.
-    const bool fits =
-        one.wanted.uid && !differs(one.wanted.uid, ids_.uid) && !differs(one.wanted.gid, ids_.gid);
-    if (sees && fits) {
+    const std::string misfits = misfit(one);
+    if (misfits.empty()) {
       return take(Way::Kind::kReuse, kRung, one.name, one.name + " runs and has the JVM's ids");
     }
-    why = one.name + (sees ? " runs as another user (" + ids_text(one.wanted) + ")"
-                           : " was made for container " + base::printable(one.target));
+    why = one.name + " " + misfits;
   }
   return skip(kRung, why);
+}
+
+std::string Ladder::misfit(const kube::Container& one) const {
+  const auto differs = [](const std::optional<std::int64_t>& a,
+                          const std::optional<std::int64_t>& b) { return a && b && *a != *b; };
+  if (std::find(gone_.begin(), gone_.end(), one.name) != gone_.end()) {
+    return "has ended";
+  }
+  if (!shares_processes(pod_) && target_ != nullptr && one.target != target_->name) {
+    return "was made for container " + base::printable(one.target);
+  }
+  // One with the image's own user was made to look only.
+  if (!one.wanted.uid || differs(one.wanted.uid, ids_.uid) || differs(one.wanted.gid, ids_.gid)) {
+    return "runs as another user (" + ids_text(one.wanted) + ")";
+  }
+  if (!has_capability(one, options_.capability)) {
+    return "runs without the capability " + options_.capability;
+  }
+  if (options_.image_named && one.image != options_.image) {
+    return "runs another image (" + base::printable(one.image) + ")";
+  }
+  return {};
+}
+
+void Ladder::look_further() {
+  std::vector<std::string> gone = gone_;
+  gone.push_back(way_.container);
+  if (Result<Way> next = Ladder(pod_, target_, options_, std::move(gone)).climb()) {
+    way_.if_gone = std::make_shared<const Way>(std::move(*next));
+  }
+}
+
+// HotSpot takes commands in its /tmp: where nothing can be written there no container of ours
+// helps.
+base::Status Ladder::check_tmp() const {
+  const kube::Container* target = target_ != nullptr ? target_ : first_container(pod_);
+  if (target == nullptr || !target->read_only_root || target->tmp_volume || !obstacle().empty()) {
+    return {};
+  }
+  return base::make_failure(ErrorCode::kNoPlaceForAgent,
+                            "container " + base::printable(target->name) +
+                                " has a read-only root and no volume at /tmp, where HotSpot takes "
+                                "commands; so no ephemeral container is added",
+                            "mount an emptyDir at /tmp of that container");
 }
 
 // Why no ephemeral container can be added to this pod.
@@ -152,7 +212,7 @@ std::string Ladder::obstacle() const {
     return "the pod is being deleted";
   }
   if (options_.image.empty()) {
-    return "no image is named (--image)";
+    return "this build names no image";
   }
   return {};
 }
@@ -197,18 +257,25 @@ base::Error Ladder::nothing_left() const {
   for (const Way::Rung& rung : way_.rungs) {
     why += (why.empty() ? "" : "; ") + rung.name + ": " + rung.why;
   }
-  return base::make_error(ErrorCode::kNoSidecar,
-                          "there is no way into pod " + base::printable(pod_.namespace_name) + "/" +
-                              base::printable(pod_.name) + " (" + why + ")",
-                          "add the sidecar to its template (charts/jprof-sidecar), or allow an "
-                          "ephemeral container (--ephemeral=auto)");
+  // Where nothing else is in the way it is the image.
+  const bool image = options_.image.empty() && options_.ephemeral != Ephemeral::kNever &&
+                     !pod_.mirror && !pod_.terminating;
+  return base::make_error(
+      ErrorCode::kNoSidecar,
+      "there is no way into pod " + base::printable(pod_.namespace_name) + "/" +
+          base::printable(pod_.name) + " (" + why + ")",
+      image ? "name jprof's image as the cluster's nodes can pull it, best by its digest: --image "
+              "REGISTRY/jprof@sha256:... or JPROF_IMAGE; or add the sidecar to the pod's template "
+              "(charts/jprof-sidecar)"
+            : "add the sidecar to its template (charts/jprof-sidecar), or allow an ephemeral "
+              "container (--ephemeral=auto)");
 }
 
 } // namespace
 
 Result<Way> find_way(const kube::Pod& pod, const kube::Container* target,
                      const LadderOptions& options) {
-  return Ladder(pod, target, options).climb();
+  return Ladder(pod, target, options, {}).climb();
 }
 
 Result<kube::EphemeralContainer> with_ids(const kube::EphemeralContainer& probe,

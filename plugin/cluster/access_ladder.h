@@ -6,6 +6,7 @@
 #include "lib/kube/ephemeral_container.h"
 #include "lib/kube/pod.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,10 +17,12 @@ namespace jprof::plugin {
 struct LadderOptions {
   enum class Ephemeral { kAuto, kNever, kAlways }; // kAlways: a new one, whatever is there
   Ephemeral ephemeral = Ephemeral::kAuto;
-  std::string image{};
+  std::string image{};      // empty: none is known
+  bool image_named = false; // by the user, not by the release
   std::string pull_policy = "IfNotPresent";
   kube::Ids ids{};          // instead of what the API knows
   std::string capability{}; // "SYS_PTRACE" or empty
+  bool force = false;       // also where memory is short
 };
 
 // Where in a pod `/jprof session` is to run, and why there.
@@ -37,12 +40,16 @@ struct Way {
   // The API does not say as whom the JVM runs: a first container with the image's own user has to
   // look, and unless that is the JVM's by chance, a second one is needed.
   bool must_probe = false;
+  // Of kReuse: the way where that container turns out to have ended. The API shows an end a second
+  // or more after it.
+  std::shared_ptr<const Way> if_gone{};
   std::vector<Rung> rungs{};
 };
 
 // sidecar -> live ephemeral container of ours -> new ephemeral container. Decides by what the API
 // says of the pod and changes nothing. `target` may be nullptr (several containers, none named).
-// kNoSidecar where no rung is left, with what was in the way of each.
+// kNoSidecar where no rung is left, with what was in the way of each; kNoPlaceForAgent where an
+// ephemeral container would be left behind for nothing.
 base::Result<Way> find_way(const kube::Pod& pod, const kube::Container* target,
                            const LadderOptions& options);
 

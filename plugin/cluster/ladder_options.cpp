@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/cluster/ladder_options.h"
 
+#include <string_view>
+
 namespace jprof::plugin {
 namespace {
 
 constexpr const char* kGroup = "Pods without the sidecar";
-constexpr const char* kImage = "jprof/jprof:" JPROF_VERSION;
+// A release is built with the digest of its image (docs/releasing.md). Any other build has none: a
+// name that is not pinned may be somebody else's tomorrow.
+constexpr std::string_view kImage = JPROF_IMAGE;
 constexpr std::int64_t kLargestId = 0xffff'fffe; // user and group ids of Linux have 32 bits
 
 } // namespace
@@ -20,7 +24,8 @@ void add_ladder_options(cli::Command command, LadderFlags& flags) {
       .group(kGroup);
   command
       .option("--image", flags.image,
-              std::string("Image of the ephemeral container; default ") + kImage)
+              "Image of the ephemeral container; " +
+                  (kImage.empty() ? "this build names none" : "default " + std::string(kImage)))
       .environment("JPROF_IMAGE")
       .group(kGroup);
   command.option("--image-pull-policy", flags.pull_policy, "Default IfNotPresent")
@@ -38,6 +43,10 @@ void add_ladder_options(cli::Command command, LadderFlags& flags) {
               "restricted or baseline")
       .one_of({"SYS_PTRACE"})
       .group(kGroup);
+  command
+      .flag("--force", flags.force,
+            "Also where the pod or its node has little memory left for an ephemeral container")
+      .group(kGroup);
   command.flag("--explain", flags.explain, "Say which way into the pod is taken, and why");
 }
 
@@ -49,7 +58,9 @@ base::Result<LadderOptions> ladder_options(const LadderFlags& flags, bool schedu
   } else if (flags.ephemeral == "always") {
     out.ephemeral = Ephemeral::kAlways;
   }
-  out.image = flags.image.empty() ? kImage : flags.image;
+  out.image_named = !flags.image.empty();
+  out.image = out.image_named ? flags.image : std::string(kImage);
+  out.force = flags.force;
   out.pull_policy = flags.pull_policy;
   out.ids = {flags.uid, flags.gid};
   out.capability = flags.capability;

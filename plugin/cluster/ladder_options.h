@@ -15,11 +15,12 @@ namespace jprof::plugin {
 // The flags behind LadderOptions, as they were typed.
 struct LadderFlags {
   std::string ephemeral; // auto, never, always; empty: the default of the occasion
-  std::string image;     // empty: JPROF_IMAGE, else the published image of this version
+  std::string image;     // empty: JPROF_IMAGE, else the one that this release was built with
   std::string pull_policy = "IfNotPresent";
   std::optional<std::int64_t> uid{};
   std::optional<std::int64_t> gid{};
   std::string capability{};
+  bool force = false;
   bool explain = false;
 };
 

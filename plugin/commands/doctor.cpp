@@ -4,6 +4,7 @@
 #include "lib/checks/check.h"
 #include "plugin/cluster/access_ladder.h"
 #include "plugin/cluster/cluster_options.h"
+#include "plugin/cluster/headroom.h"
 #include "plugin/cluster/ladder_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
@@ -49,7 +50,8 @@ class Examination {
   bool ask_exec();
   bool ask_way();
   bool ask_ephemeral();
-  bool ask_spec();
+  bool ask_headroom(const std::string& found);
+  void ask_spec();
   bool ask_session();
   bool fail(CheckId id, const base::Error& error) {
     checks_.push_back(checks::fail(id, error));
@@ -131,20 +133,34 @@ bool Examination::ask_exec() {
 // False: what there is to know without running anything in the pod has been asked.
 bool Examination::ask_way() {
   Result<Way> way = find_way(*pod_, jvm_, ladder_);
+  if (!way && way.error().code == ErrorCode::kNoPlaceForAgent) {
+    checks_.push_back(checks::skip(CheckId::kSidecarThere, "it would see the same"));
+    checks_.push_back(checks::skip(CheckId::kEphemeral, "likewise"));
+    return fail(CheckId::kPodSpec, way.error());
+  }
   if (!way) {
     return fail(CheckId::kSidecarThere, way.error());
   }
   way_ = std::move(*way);
-  if (way_->kind != Way::Kind::kNew) {
+  if (way_->kind == Way::Kind::kSidecar) {
     pass(CheckId::kSidecarThere, way_->rungs.back().why);
     checks_.push_back(checks::skip(CheckId::kEphemeral, "not needed"));
+    checks_.push_back(checks::skip(CheckId::kPodSpec, "asked inside"));
+    return true;
+  }
+  if (way_->kind == Way::Kind::kReuse) {
+    pass(CheckId::kSidecarThere, way_->rungs.back().why);
+    if (!ask_headroom("it is there: ")) {
+      return false;
+    }
     checks_.push_back(checks::skip(CheckId::kPodSpec, "asked inside"));
     return true;
   }
   checks_.push_back(checks::warn(CheckId::kSidecarThere, way_->rungs.front().why,
                                  "with the sidecar (charts/jprof-sidecar) a capture begins sooner "
                                  "and leaves no record in the pod"));
-  if (ask_ephemeral() && ask_spec()) {
+  if (ask_ephemeral()) {
+    ask_spec();
     skipped_ = "nobody can know without running in the pod: kubectl jprof " + pod_->name +
                " adds the container and sees";
   }
@@ -172,21 +188,25 @@ bool Examination::ask_ephemeral() {
   if (!verdict) {
     return fail(CheckId::kEphemeral, verdict.error());
   }
-  pass(CheckId::kEphemeral,
-       "the server would take it, Pod Security included (dry run): " + way_->rungs.back().why);
+  return ask_headroom("the server would take it, Pod Security included (dry run): " +
+                      way_->rungs.back().why + "; ");
+}
+
+// Whether a capture through an ephemeral container would cost the JVM its memory.
+bool Examination::ask_headroom(const std::string& found) {
+  const Headroom headroom = plugin::ask_headroom(client_, *pod_);
+  const base::Status enough = check_headroom(*pod_, headroom);
+  if (!enough && !ladder_.force) {
+    return fail(CheckId::kEphemeral, enough.error());
+  }
+  const std::string text = found + headroom_text(*pod_, headroom);
+  checks_.push_back(
+      enough ? checks::pass(CheckId::kEphemeral, text)
+             : checks::warn(CheckId::kEphemeral, enough.error().message, enough.error().cure));
   return true;
 }
 
-bool Examination::ask_spec() {
-  const kube::Container* jvm = jvm_ != nullptr ? jvm_ : pod_->find(way_->make->target);
-  if (jvm != nullptr && jvm->read_only_root && !jvm->tmp_volume) {
-    return fail(CheckId::kPodSpec,
-                base::make_error(ErrorCode::kNoPlaceForAgent,
-                                 "container " + jvm->name +
-                                     " has a read-only root and no volume at /tmp, where HotSpot "
-                                     "takes commands",
-                                 "mount an emptyDir at /tmp of that container"));
-  }
+void Examination::ask_spec() {
   if (way_->must_probe) {
     checks_.push_back(checks::warn(CheckId::kPodSpec,
                                    "the API does not say as whom the JVM runs: one ephemeral "
@@ -196,7 +216,6 @@ bool Examination::ask_spec() {
   } else {
     pass(CheckId::kPodSpec, "/tmp can be written as far as the specification says");
   }
-  return true;
 }
 
 bool Examination::ask_session() {

@@ -7,8 +7,11 @@
 #include "plugin/session/ask.h"
 #include "plugin/terminal/table.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <poll.h>
 #include <utility>
 
 namespace jprof::plugin {
@@ -18,6 +21,10 @@ using base::Json;
 using base::Result;
 using Kind = kube::Container::Kind;
 using State = kube::Container::State;
+using namespace std::chrono_literals;
+
+constexpr auto kLongestEnd = 15s; // the kubelet looks once a second, a busy one later
+constexpr auto kLookEvery = 200ms;
 
 struct GcOptions {
   kube::AccessOptions access;
@@ -29,7 +36,7 @@ struct GcOptions {
 struct Remnant {
   std::string pod;
   std::string container;
-  std::string state; // "ended before", "ended now", "kept"
+  std::string state; // "ended before", "ended now", "told to end", "kept"
   base::Error why{}; // of "kept"
 };
 
@@ -39,6 +46,24 @@ base::Status tell_to_end(kube::KubeClient& client, const kube::Pod& pod,
                    open_session(client, pod, container, interrupt));
   JPROF_TRY(ask(*session, control::RequestKind::kQuit));
   return {};
+}
+
+// Until the API shows it too, the next command would still take it for one that runs.
+bool has_ended(kube::KubeClient& client, const kube::Pod& pod, const std::string& container,
+               const Interrupt& interrupt) {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestEnd;
+  for (;;) {
+    const auto now = client.get_pod(pod.namespace_name, pod.name);
+    const kube::Container* found = now ? now->find(container) : nullptr;
+    if (now && (found == nullptr || found->state == State::kTerminated || now->uid != pod.uid)) {
+      return true;
+    }
+    pollfd wanted{interrupt.wake_fd(interrupt.count()), POLLIN, 0};
+    if (std::chrono::steady_clock::now() >= deadline ||
+        ::poll(&wanted, 1, static_cast<int>(kLookEvery / 1ms)) > 0) {
+      return false;
+    }
+  }
 }
 
 std::vector<Remnant> sweep(kube::KubeClient& client, const std::vector<kube::Pod>& pods,
@@ -52,10 +77,18 @@ std::vector<Remnant> sweep(kube::KubeClient& client, const std::vector<kube::Pod
       Remnant one{pod.name, container.name, "ended before"};
       if (container.state != State::kTerminated) {
         const base::Status told = tell_to_end(client, pod, container.name, interrupt);
-        one.state = told ? "ended now" : "kept";
+        one.state = told ? "told to end" : "kept";
         one.why = told ? base::Error{} : told.error();
       }
       out.push_back(std::move(one));
+    }
+  }
+  // Only now, so that many end side by side.
+  for (Remnant& one : out) {
+    const auto pod = std::find_if(pods.begin(), pods.end(),
+                                  [&one](const kube::Pod& other) { return other.name == one.pod; });
+    if (one.state == "told to end" && has_ended(client, *pod, one.container, interrupt)) {
+      one.state = "ended now";
     }
   }
   return out;

@@ -25,14 +25,26 @@ struct ListOptions {
 };
 
 std::string sidecar_words(const kube::Pod& pod) {
-  if (kube::find_sidecar(pod)) {
-    return "running";
-  }
   const kube::Container* ours = pod.find("jprof");
   if (ours == nullptr) {
     return "none";
   }
+  if (ours->state == kube::Container::State::kRunning) {
+    return "running";
+  }
   return ours->state_reason.empty() ? "not running" : ours->state_reason;
+}
+
+// Those of ours that run, by name: with one a capture needs no new one.
+std::string ephemeral_names(const kube::Pod& pod) {
+  std::string out;
+  for (const kube::Container& container : pod.containers) {
+    if (container.kind == kube::Container::Kind::kEphemeral && kube::is_jprof(container) &&
+        container.state == kube::Container::State::kRunning) {
+      out += (out.empty() ? "" : ",") + container.name;
+    }
+  }
+  return out;
 }
 
 std::string target_names(const kube::Pod& pod) {
@@ -52,15 +64,18 @@ std::string workload_words(const kube::Pod& pod) {
 Result<int> list_pods(kube::KubeClient& client, const std::string& selector, bool json) {
   JPROF_TRY_ASSIGN(const std::vector<kube::Pod> pods,
                    client.list_pods(client.access().namespace_name, selector));
-  std::vector<std::vector<std::string>> rows{{"POD", "PHASE", "SIDECAR", "CONTAINERS", "WORKLOAD"}};
+  std::vector<std::vector<std::string>> rows{
+      {"POD", "PHASE", "SIDECAR", "EPHEMERAL", "CONTAINERS", "WORKLOAD"}};
   Json list = Json::array();
   for (const kube::Pod& pod : pods) {
-    rows.push_back(
-        {pod.name, pod.phase, sidecar_words(pod), target_names(pod), workload_words(pod)});
+    const std::string ephemeral = ephemeral_names(pod);
+    rows.push_back({pod.name, pod.phase, sidecar_words(pod), ephemeral.empty() ? "none" : ephemeral,
+                    target_names(pod), workload_words(pod)});
     list.push_back({{"namespace", pod.namespace_name},
                     {"pod", pod.name},
                     {"phase", pod.phase},
                     {"sidecar", sidecar_words(pod)},
+                    {"ephemeral", ephemeral},
                     {"containers", target_names(pod)},
                     {"workload", workload_words(pod)},
                     {"canBeProfiled", kube::find_sidecar(pod).has_value()}});

@@ -170,6 +170,7 @@ Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& 
   JPROF_TRY(fill_pod(out.request.record, pod, options, access, occasion));
   JPROF_TRY_ASSIGN(const kube::Container* target, kube::find_target(pod, options.container));
   JPROF_TRY_ASSIGN(out.way, find_way(pod, target, ladder));
+  out.force = ladder.force;
   out.outputs = outputs_of(plan, options, pod, occasion.time, several);
   JPROF_TRY(check_places(out.outputs));
   for (const Output& output : out.outputs) {

@@ -103,19 +103,21 @@ base::Json rungs_json(const Way& way) {
   return out;
 }
 
+std::string left_words(const MadeContainer& one) {
+  return one.started ? one.name + "; it ends after " + one.idle_exit +
+                           " without a call (at once: kubectl jprof gc)"
+                     : one.name + ", which has not started; if it still does it ends after " +
+                           one.idle_exit + " without a call";
+}
+
 // The last word: what stays in the cluster.
 void print_left(const std::vector<PodReport>& reports) {
   for (const PodReport& report : reports) {
-    std::string names;
-    for (const std::string& name : report.made) {
-      names += (names.empty() ? "" : ", ") + name;
-    }
-    if (!names.empty()) {
-      std::fprintf(stderr,
-                   "left in %s/%s: ephemeral container %s; it ends after 10 idle minutes (at once: "
-                   "kubectl jprof gc), its record stays until the pod is gone\n",
-                   base::printable(report.namespace_name).c_str(),
-                   base::printable(report.pod).c_str(), names.c_str());
+    for (const MadeContainer& one : report.made) {
+      std::fprintf(
+          stderr, "left in %s/%s: ephemeral container %s; its record stays until the pod is gone\n",
+          base::printable(report.namespace_name).c_str(), base::printable(report.pod).c_str(),
+          left_words(one).c_str());
     }
   }
 }

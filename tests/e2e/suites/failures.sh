@@ -10,7 +10,8 @@ check_exit "a bare number as duration: 2" 2 'unit' jprof demo -n shop --duration
 check_exit "an unknown ending of -o: 2" 2 'x.bmp' jprof demo -n shop --duration 1s -o x.bmp
 deploy bare --set cpu=200m,jprof-sidecar.enabled=false
 check_exit "no sidecar, and none wanted: 3" 3 $'sidecar\njprof-sidecar' jprof bare -n shop --duration 1s --ephemeral=never
-check_exit "no sidecar, no right to an ephemeral container: 4" 4 $'patch\npods/ephemeralcontainers' jprof bare -n shop --duration 1s
+check_exit "no sidecar, no right to an ephemeral container: 4" 4 $'patch\npods/ephemeralcontainers' \
+  jprof bare -n shop --duration 1s --image localhost/jprof:1
 undeploy bare
 "$cluster" user stranger >/dev/null
 check_exit "no right at all: 4, the missing one named" 4 $'pods\nget' as_user stranger kubectl jprof demo -n shop --duration 1s

@@ -32,10 +32,15 @@ class ExecServer:
     """Serves until close(). `faults` is taken one entry per exec: {} or {"cut": BYTES} (the connection ends after so many bytes
     of output), {"refuse": [CODE, REASON, MESSAGE]}, {"raw": BYTES} (sent instead of frames), {"close": CODE},
     {"freeze": BYTES} (silence from there on), {"status": JSON} (how it ends). A new ephemeral container can be called after
-    `slow` refused attempts; `stuck` is the reason why it waits for ever; `deny` has the "VERB RESOURCE"s of no right."""
+    `slow` refused attempts; `stuck` is the reason why it waits for ever, or the state that it is in; `deny` has the "VERB RESOURCE"s
+    of no right; `metrics` is what each container uses; `pressure` is the node's; `dead` are containers that are shown as running and are not; one
+    that was told to quit is shown as ended `lag` looks later; `dying` is the status that the first container has `lag` looks
+    after a session has begun."""
 
-    def __init__(self, pods, command, faults=(), protocol="v5.channel.k8s.io", slow=0, stuck="", deny=()):
-        self.slow, self.stuck, self.deny = slow, stuck, deny
+    def __init__(self, pods, command, faults=(), protocol="v5.channel.k8s.io", slow=0, stuck="", deny=(), metrics=None,
+                 pressure=False, dead=(), lag=3, dying=None):
+        self.slow, self.stuck, self.deny, self.metrics, self.pressure = slow, stuck, deny, metrics, pressure
+        self.dead, self.lag, self.dying, self.ending = set(dead), lag, dying, {}
         self.patches = []
         self.pods = {p["metadata"]["name"]: p for p in pods}
         self.command = command
@@ -111,12 +116,20 @@ class ExecServer:
                 self.patches.append(one)
                 self.pods[name]["spec"].setdefault("ephemeralContainers", []).append(one)
                 self.pods[name]["status"].setdefault("ephemeralContainerStatuses", []).append(
-                    {"name": one["name"], "state": {"waiting": {"reason": self.stuck or "ContainerCreating"}}})
+                    {"name": one["name"], "state": self.stuck if isinstance(self.stuck, dict) else
+                     {"waiting": {"reason": self.stuck or "ContainerCreating"}}})
         return 200, self.pods[name]
 
     def get(self, target, _body):
         path, _, query = target.partition("?")
         name = path.rsplit("/", 1)[1]
+        if "/metrics.k8s.io/" in path:
+            if self.metrics is None:
+                return 404, refusal(404, "NotFound", "the server could not find the requested resource")
+            return 200, {"containers": [{"name": n, "usage": {"cpu": "1m", "memory": m}} for n, m in self.metrics.items()]}
+        if "/nodes/" in path:
+            return 200, {"status": {"conditions": [{"type": "MemoryPressure", "status": str(self.pressure)}]}}
+        self.show_endings()
         if path.endswith("/pods"):
             selector = urllib.parse.parse_qs(query).get("labelSelector", [""])[0]
             matching = [p for p in self.pods.values() if selector in ("", "app=" + p["metadata"].get("app", "x"))]
@@ -125,10 +138,24 @@ class ExecServer:
             return 200, self.pods[name]
         return 404, refusal(404, "NotFound", 'pods "%s" not found' % name)
 
+    def show_endings(self):
+        """What has ended is shown some looks later, as a kubelet's relist has it."""
+        with self.lock:
+            for name in list(self.ending):
+                self.ending[name] -= 1
+                if self.ending[name] > 0:
+                    continue
+                if name == "first" and self.dying:
+                    next(iter(self.pods.values()))["status"]["containerStatuses"][0].update(self.dying)
+                for one in self.pods.values():
+                    for status in one["status"].get("ephemeralContainerStatuses", []):
+                        if status["name"] == name:
+                            status["state"] = {"terminated": {"reason": "Completed", "exitCode": 0}}
+
     def exec(self, connection, stream, target, headers):
         with self.lock:
             name = urllib.parse.parse_qs(target.partition("?")[2]).get("container", [""])[0]
-            if name.startswith("jprof-") and (self.stuck or self.slow > 0):
+            if name.startswith("jprof-") and (self.stuck or self.slow > 0 or name in self.dead):
                 self.slow -= 1
                 # As a real server: accepted first.
                 fault = {"absent": 'Internal error occurred: unable to upgrade connection: container not found ("%s")' % name}
@@ -153,9 +180,11 @@ class ExecServer:
         if "close" in fault:
             connection.sendall(b"\x88\x02" + struct.pack(">H", fault["close"]))
             return
-        self.relay(connection, stream, fault)
+        with self.lock:
+            self.ending["first"] = self.lag
+        self.relay(connection, stream, fault, name)
 
-    def relay(self, connection, stream, fault):
+    def relay(self, connection, stream, fault, name):
         child = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         sending = threading.Lock()
 
@@ -182,6 +211,9 @@ class ExecServer:
                         with sending:
                             connection.sendall(b"\x8a" + bytes([len(data)]) + data)
                     elif opcode == 2 and data[:1] == b"\0":
+                        if b'"type":"quit"' in data:
+                            self.ending[name] = self.lag
+                            self.dead.add(name)
                         child.stdin.write(data[1:])
                         child.stdin.flush()
                     elif opcode == 8:

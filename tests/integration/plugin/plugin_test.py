@@ -9,54 +9,17 @@ import glob
 import json
 import os
 import signal
-import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from exec_server import ExecServer, pod  # noqa: E402
+from exec_server import pod  # noqa: E402
+from plugin_rig import PluginRig, main  # noqa: E402
 
-PROGRAM, SESSION = (os.path.abspath(path) for path in sys.argv[1:3])
 MEGABYTE = 1_000_000
 
 
-class PluginTest(unittest.TestCase):
-    def setUp(self):
-        self.extra = {}
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.work = os.path.join(self.folder.name, "work")
-        os.mkdir(self.work)
-
-    def serve(self, size=1000, mode="ok", pods=None, **options):
-        server = ExecServer(pods or [pod("demo")], [SESSION, str(size), mode], **options)
-        self.addCleanup(server.close)
-        self.config = os.path.join(self.folder.name, "config")
-        with open(self.config, "w", encoding="utf-8") as out:
-            json.dump({"current-context": "c", "contexts": [
-                {"name": "c", "context": {"cluster": "k", "user": "u", "namespace": "shop"}}],
-                "clusters": [{"name": "k", "cluster": {"server": "http://127.0.0.1:%d" % server.port}}],
-                "users": [{"name": "u", "user": {}}]}, out)
-        return server
-
-    def start(self, *arguments):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(("KUBE", "JPROF", "http", "HTTP"))}
-        environment.update(KUBECONFIG=self.config, NO_COLOR="1", **self.extra)
-        return subprocess.Popen([PROGRAM, *arguments], cwd=self.work, env=environment, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def run_plugin(self, *arguments, code=0, timeout=60):
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=timeout)
-        self.assertEqual(process.returncode, code, out + err)
-        self.assertNotIn("\x1b", out + err)
-        return out, err
-
-    def files(self):
-        return sorted(os.listdir(self.work))
-
+class PluginTest(PluginRig):
     def test_a_bare_pod_leaves_a_page_in_the_working_directory(self):
         server = self.serve()
         out, _ = self.run_plugin("demo", "--duration", "100ms")
@@ -243,9 +206,16 @@ class PluginTest(unittest.TestCase):
         self.run_plugin("fetch", "demo", "../../x", code=2)
 
     def test_list_shows_pods(self):
-        self.serve(pods=[pod("a"), pod("b", ("app",))])
+        third = pod("c", ("app",))
+        third["spec"]["ephemeralContainers"] = [{"name": "jprof-a"}, {"name": "jprof-b"}]
+        third["status"]["ephemeralContainerStatuses"] = [{"name": "jprof-a", "state": {"terminated": {}}},
+                                                         {"name": "jprof-b", "state": {"running": {}}}]
+        self.serve(pods=[pod("a"), pod("b", ("app",)), third])
         out, _ = self.run_plugin("list", "--json")
-        self.assertEqual([p["canBeProfiled"] for p in json.loads(out)["pods"]], [True, False])
+        pods = json.loads(out)["pods"]
+        self.assertEqual([p["canBeProfiled"] for p in pods], [True, False, True])
+        self.assertEqual([(p["sidecar"], p["ephemeral"]) for p in pods], [("running", ""), ("none", ""), ("none", "jprof-b")])
+        self.assertRegex(self.run_plugin("list")[0], r"(?m)^POD +PHASE +SIDECAR +EPHEMERAL .*\n(.*\n)*c +Running +none +jprof-b +app")
 
     def test_ctrl_c_keeps_what_there_is(self):
         self.serve()
@@ -256,6 +226,42 @@ class PluginTest(unittest.TestCase):
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, out + err)
         self.assertEqual(self.files(), ["x.html"])
+
+    def interrupt_twice(self, mode):
+        self.serve(mode=mode)
+        process = self.start("demo", "--duration", "60s", "-o", "x.html")
+        for phase in ("recording", "sealing"):
+            while phase not in process.stderr.readline():
+                self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, out + err)
+        self.assertEqual(self.files(), [])
+        return err
+
+    def test_a_second_ctrl_c_throws_the_capture_away(self):
+        err = self.interrupt_twice("discards")
+        self.assertIn("interrupted, nothing kept", err)
+        self.assertNotIn("fetch", err)
+
+    def test_a_second_ctrl_c_that_comes_too_late_says_where_the_capture_is(self):
+        err = self.interrupt_twice("seals-first")
+        self.assertIn("was sealed before", err)
+        self.assertRegex(err, "kubectl jprof fetch -n shop demo [0-9A-Z]{26}")
+
+    def test_a_second_ctrl_c_without_an_answer_says_so(self):
+        err = self.interrupt_twice("hangs-at-end")
+        self.assertIn("has not said that it threw the capture away", err)
+        self.assertRegex(err, "if the capture is kept.*kubectl jprof fetch -n shop demo [0-9A-Z]{26}")
+
+    def test_options_of_ours_may_stand_behind_the_command(self):
+        self.serve(mode="attach")
+        for words in (["threaddump", "-n", "shop", "-l"], ["threaddump", "-l", "--namespace=shop", "--timeout", "5s"]):
+            out, _ = self.run_plugin("attach", "demo", *words)
+            self.assertEqual(out, "threaddump [-l]\n")
+        out, _ = self.run_plugin("attach", "demo", "jcmd", "VM.class_hierarchy", "-s", "x", "--", "-n", "shop")
+        self.assertEqual(out, "jcmd [VM.class_hierarchy -s x -n shop]\n")
+        self.run_plugin("attach", "demo", "threaddump", "-n", code=2)
 
     def test_ctrl_c_before_anything_is_130(self):
         server = self.serve(mode="silent")
@@ -295,7 +301,7 @@ class PluginTest(unittest.TestCase):
         self.assertIn("container=" + made["name"], server.execs[0])
         self.assertIn("skipped  sidecar: the pod has no container jprof", err)
         self.assertIn("adding ephemeral container %s (uid 1000, gid 0)" % made["name"], err)
-        self.assertIn("left in shop/demo: ephemeral container %s;" % made["name"], err.splitlines()[-1])
+        self.assertIn("left in shop/demo: ephemeral container %s; it ends after 10m" % made["name"], err.splitlines()[-1])
         self.assertEqual(self.files(), ["x.html"])
 
     def test_a_live_ephemeral_container_is_used_again(self):
@@ -377,7 +383,10 @@ class PluginTest(unittest.TestCase):
         self.assertEqual(self.doctor()["spec"]["verdict"], "warn")
 
     def test_completion_knows_commands_pods_containers_and_flags(self):
-        self.serve(pods=[pod("checkout", ("app", "proxy", "jprof")), pod("cart")])
+        leaving = pod("cleaned")
+        leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        self.serve(pods=[pod("checkout", ("app", "proxy", "jprof")), pod("cart"), pod("cron-1", phase="Succeeded"),
+                         pod("coming", phase="Pending"), leaving])
         def complete(*words):
             lines = self.run_plugin("__complete", *words)[0].splitlines()
             return lines[:-1], lines[-1]
@@ -402,12 +411,6 @@ class PluginTest(unittest.TestCase):
         answer = json.loads(self.run_plugin("gc", "--json")[0])
         self.assertEqual([c["state"] for c in answer["containers"]], ["ended before"])
 
-    @staticmethod
-    def pod_without_sidecar():
-        out = pod("demo", ("app",))
-        out["spec"]["securityContext"] = {"runAsUser": 1000, "runAsGroup": 0}
-        return out
-
     def test_dry_run_asks_but_does_nothing(self):
         server = self.serve()
         out, _ = self.run_plugin("demo", "--dry-run")
@@ -422,4 +425,4 @@ class PluginTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2, warnings="ignore")
+    main()

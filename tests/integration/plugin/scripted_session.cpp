@@ -8,7 +8,9 @@
 //   scripted_session FILE_BYTES [MODE]
 //   MODE: ok, busy, partial, garbage, silent, newer, evil-name, bad-digest, too-long, no-hello,
 //         jvm-refuses (after it was accepted), other-user (targets: a JVM of uid 1234, gid 5678),
-//         salvaged:FILE (killed in mid-capture: there is this recording and nothing else)
+//         salvaged:FILE (killed in mid-capture: there is this recording and nothing else);
+//         discards, seals-first, hangs-at-end (how a second interrupt is answered: it seals until
+//         then); ends-as-bug; attach (an answer that repeats the command)
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
@@ -177,6 +179,13 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
     send(FrameType::kError, control::encode_error(busy));
     return;
   }
+  if (mode == "ends-as-bug") {
+    control::ErrorMessage bug;
+    bug.error = base::make_error(base::ErrorCode::kInternal, "the recorder ended",
+                                 "this is a bug in jprof: please report it");
+    send(FrameType::kError, control::encode_error(bug));
+    return;
+  }
   if (mode == "jvm-refuses") {
     control::Progress progress;
     progress.id = request.id;
@@ -190,17 +199,32 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
+  bool sealing = false;
   for (;;) {
     const auto elapsed = std::chrono::steady_clock::now() - begin;
     control::Progress progress;
     progress.id = request.id;
-    progress.phase = "recording";
+    progress.phase = sealing ? "sealing" : "recording";
     progress.elapsed = elapsed;
     progress.duration = request.duration;
     progress.hottest = {{"evil.\x1b[2J.Name", 1, 310}, {"shop.Shop.pack", 1, 200}};
     send(FrameType::kProgress, control::encode_progress(progress));
     const auto frame = receive(decoder, 20);
-    if (elapsed >= request.duration || (frame && frame->type == FrameType::kCancel)) {
+    const bool cancelled = frame && frame->type == FrameType::kCancel;
+    const bool slow = mode == "discards" || mode == "seals-first" || mode == "hangs-at-end";
+    if (cancelled && slow && !sealing) {
+      sealing = true;
+      continue;
+    }
+    if (cancelled && mode == "discards" &&
+        *control::parse_cancel(frame->payload) == control::CancelMode::kDiscard) {
+      control::ErrorMessage discarded;
+      discarded.error =
+          base::make_error(base::ErrorCode::kInterrupted, "the capture was discarded");
+      send(FrameType::kError, control::encode_error(discarded));
+      return;
+    }
+    if (elapsed >= request.duration || (cancelled && mode != "hangs-at-end")) {
       break;
     }
     if (frame && frame->type == FrameType::kPing) {
@@ -222,6 +246,21 @@ void targets() {
     result.targets[0]["ready"] = true;
   }
   send(FrameType::kResult, control::encode_result(result));
+  send(FrameType::kEnd, "{}");
+}
+
+void attach(const control::AttachRequest& request) {
+  std::string text = request.command + " [";
+  for (const std::string& word : request.arguments) {
+    text += (text.back() == '[' ? "" : " ") + word;
+  }
+  text += "]\n";
+  control::ResultMessage result;
+  result.files.push_back({"answer.txt", text.size(), 0, base::sha256_hex(text)});
+  send(FrameType::kResult, control::encode_result(result));
+  if (!base::write_all(STDOUT_FILENO, control::encode_chunk_frame({0, 0, text}), "stdout")) {
+    std::exit(0);
+  }
   send(FrameType::kEnd, "{}");
 }
 
@@ -257,7 +296,7 @@ int main(int argc, char** argv) {
     std::fputs("cannot connect to serve\n", stderr);
     return 8;
   }
-  control::Hello hello = control::our_hello({"record", "fetch", "targets", "quit"});
+  control::Hello hello = control::our_hello({"record", "fetch", "targets", "attach", "quit"});
   if (mode == "newer") {
     hello.protocol = 1000;
     hello.min = 999;
@@ -276,6 +315,8 @@ int main(int argc, char** argv) {
       } else if (request->kind == control::RequestKind::kQuit) {
         send(FrameType::kResult, control::encode_result({}));
         send(FrameType::kEnd, "{}");
+      } else if (request->kind == control::RequestKind::kAttach) {
+        attach(request->attach);
       } else if (request->kind == control::RequestKind::kRecord) {
         record(decoder, request->record);
       } else {

@@ -41,6 +41,39 @@ TEST(Pod, FindsTheDeploymentBehindAReplicaSet) {
   EXPECT_TRUE(pod.ready);
 }
 
+TEST(Pod, KnowsWhatItsContainersMayTakeTogether) {
+  const auto limit = [](const char* memory) { return Json{{"limits", {{"memory", memory}}}}; };
+  Json object = pod_json();
+  object["spec"]["containers"][0]["resources"] = limit("33Mi");
+  EXPECT_EQ(parse(object).memory_limit, std::nullopt); // the others have none
+
+  object["spec"]["initContainers"][0]["resources"] = limit("10Mi");
+  object["spec"]["initContainers"][1]["resources"] = limit("128Mi");
+  EXPECT_EQ(parse(object).memory_limit, std::uint64_t{161} << 20U);
+  object["spec"]["initContainers"][0]["resources"] = limit("1Gi"); // ran before them
+  EXPECT_EQ(parse(object).memory_limit, std::uint64_t{1} << 30U);
+  object["spec"]["resources"] = limit("200Mi"); // the pod's own
+  EXPECT_EQ(parse(object).memory_limit, std::uint64_t{200} << 20U);
+  object["spec"]["ephemeralContainers"] = Json::array({{{"name", "jprof-a"}}});
+  EXPECT_EQ(parse(object).memory_limit, std::uint64_t{200} << 20U);
+}
+
+TEST(Pod, KnowsHowAContainerEnded) {
+  Json object = pod_json();
+  Json& status = object["status"]["containerStatuses"][0];
+  EXPECT_EQ(parse(object).find("app")->ending, std::nullopt);
+
+  status["restartCount"] = 1;
+  status["lastState"] = {{"terminated", {{"reason", "OOMKilled"}, {"exitCode", 137}}}};
+  const Pod pod = parse(object);
+  EXPECT_EQ(pod.find("app")->restarts, 1);
+  EXPECT_EQ(pod.find("app")->ending->reason, "OOMKilled");
+  EXPECT_EQ(pod.find("app")->ending->exit_code, 137);
+
+  status["state"] = {{"terminated", {{"reason", "Error"}, {"exitCode", 1}}}};
+  EXPECT_EQ(parse(object).find("app")->ending->reason, "Error");
+}
+
 TEST(Pod, LeavesABareReplicaSetWhatItIs) {
   Json object = pod_json();
   object["metadata"].erase("labels");

@@ -51,6 +51,10 @@ class FixedClient final : public kube::KubeClient {
                          const std::string&) override {
     return true;
   }
+  base::Result<kube::MemoryUse> memory_use(const std::string&, const std::string&) override {
+    return base::make_failure(ErrorCode::kTargetNotFound, "not measured");
+  }
+  base::Result<bool> node_lacks_memory(const std::string&) override { return false; }
   base::Status add_ephemeral_container(const kube::Pod&, const kube::EphemeralContainer&,
                                        kube::PatchMode) override {
     return {};

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/kube/kube_client.h"
+#include "lib/kube/pod.h"
+
+#include <cstdint>
+#include <string>
+
+namespace jprof::plugin {
+
+// Memory that is left for an ephemeral container, as far as the API shows it. Such a container has
+// neither request nor limit of its own and lives within the pod's: where that is full the kernel
+// ends the largest process, and that is the JVM.
+struct Headroom {
+  kube::MemoryUse used{}; // empty: the cluster measures nothing, or does not tell us
+  bool node_presses = false;
+};
+
+// Asks what may be asked; what is refused or not there is not known.
+Headroom ask_headroom(kube::KubeClient& client, const kube::Pod& pod);
+
+// kLimit with the figure and the cure where a capture does not fit beside the JVM.
+base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom);
+
+// What is known, in words, for doctor.
+std::string headroom_text(const kube::Pod& pod, const Headroom& headroom);
+
+} // namespace jprof::plugin
