@@ -3,6 +3,9 @@
 {{- end -}}
 
 {{- define "jprof.image" -}}
+{{- if not .Values.image.repository }}
+{{- fail "image.repository is needed: jprof's image as your nodes can pull it, with its registry, for instance registry.example/jprof, best with image.digest" }}
+{{- end -}}
 {{- if .Values.image.digest -}}
 {{ .Values.image.repository }}@{{ .Values.image.digest }}
 {{- else -}}

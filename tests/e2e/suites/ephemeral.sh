@@ -98,9 +98,10 @@ check_exit "Pod Security refuses root: 4, with its verdict" 4 $'violates PodSecu
   oncall plain-1000 --ephemeral=always --uid 0 --gid 0 --duration 1s
 check_exit "an image that is not there: 8, named" 8 'localhost/nosuch:1' \
   oncall plain-1000 --ephemeral=always --image localhost/nosuch:1 --image-pull-policy Never --duration 1s
-inside kubectl -n shop-plain create role look --verb=get,create --resource=pods,pods/exec >/dev/null
-inside kubectl -n shop-plain create rolebinding look --role=look --user=passer >/dev/null
 "$cluster" user passer >/dev/null
-check_exit "no right to ephemeral containers: 4, the verb named" 4 $'patch\npods/ephemeralcontainers' \
-  as_user passer kubectl jprof plain-1000 -n shop-plain --ephemeral=always --duration 1s
+check "who has the chart's rights without that to ephemeral containers" \
+  inside "$helm" install -n shop-plain passing "$repo/charts/jprof" --set sidecarConfig.create=false \
+  --set 'rbac.subjects[0].kind=User,rbac.subjects[0].name=passer,rbac.subjects[0].apiGroup=rbac.authorization.k8s.io'
+check_exit "may not add one: 4, the verb named" 4 $'patch\npods/ephemeralcontainers' \
+  as_user passer env JPROF_IMAGE=localhost/jprof:1 kubectl jprof plain-1000 -n shop-plain --ephemeral=always --duration 1s
 inside kubectl delete namespace shop-plain --wait=false >/dev/null

@@ -18,11 +18,12 @@ for line in open(sys.argv[1]):
     if user in seen and ours and "objectRef" in event and not refused:
         target = event["objectRef"]
         resource = target["resource"] + ("/" + target["subresource"] if "subresource" in target else "")
+        resource += "." + target["apiGroup"] if target.get("apiGroup") and resource != "selfsubjectaccessreviews" else ""
         seen[user].add(f'{event["verb"]} {resource}')
 # Every user may ask what they may do.
 listed = {"create selfsubjectaccessreviews"}
-for verbs, resource in re.findall(r"^\| ((?:`\w+`(?:, )?)+) ([\w/]+)", open(sys.argv[2]).read(), re.M):
-    listed |= {f"{verb} {resource}" for verb in re.findall(r"\w+", verbs)}
+for verbs, resources in re.findall(r"^\| ((?:`\w+`(?:, )?)+) ([\w/.]+(?:, [\w/.]+)*) \|", open(sys.argv[2]).read(), re.M):
+    listed |= {f"{verb} {one}" for verb in re.findall(r"\w+", verbs) for one in resources.split(", ")}
 print(sorted(listed))
 wrong = 0
 for user, verbs in seen.items():

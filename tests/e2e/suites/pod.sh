@@ -8,8 +8,10 @@ k() { inside kubectl -n shop "$@"; }
 
 # Puts the sample application into the namespace shop and waits until it is ready.
 deploy() { # RELEASE HELM-ARGS...
-  local release=$1 pod; shift
+  local release=$1 pod end=$((SECONDS + 60)); shift
   inside "$helm" upgrade --install -n shop "$release" "$shop_chart" "$@" >/dev/null
+  # A controller makes a Deployment's pod a moment later.
+  until k get pod -l "app=$release" -o name | grep -q .; do ((SECONDS < end)) || return; sleep 0.2; done
   k wait --for=condition=Ready pod -l "app=$release" --timeout=180s >/dev/null || return
   pod=$(k get pod -l "app=$release" -o jsonpath='{.items[0].metadata.name}')
   await_jvm "$pod"

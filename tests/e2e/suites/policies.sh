@@ -51,8 +51,6 @@ check "the chart installs both admission policies" inside "$helm" install -n sho
   --set execPolicy.enabled=true,injection.enabled=true,sidecarConfig.create=false \
   --set 'rbac.subjects[0].kind=User,rbac.subjects[0].name=narrow,rbac.subjects[0].apiGroup=rbac.authorization.k8s.io'
 check "a labelled Deployment gets the sidecar, and stays Guaranteed" injected
-kq create role workloads --verb=get --resource=deployments >/dev/null
-kq create rolebinding workloads --role=workloads --user=narrow >/dev/null
 check_exit "exec into the application is refused" 1 'only `/jprof session`' narrowed
 check_exit "so is any other command in the sidecar" 1 'only `/jprof session`' \
   narrow exec deploy/injected -c jprof -- /jprof list
