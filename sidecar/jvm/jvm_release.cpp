@@ -55,6 +55,24 @@ std::string value_of(std::string_view text, std::string_view key) {
 
 } // namespace
 
+std::string known_version(std::string_view version) {
+  constexpr std::string_view kJava = "1.8.0_";
+  constexpr std::string_view kHotspot = "25.";
+  std::string_view update = version;
+  if (version.starts_with(kJava)) {
+    update.remove_prefix(kJava.size());
+  } else if (version.starts_with(kHotspot) && version.find("-b") != std::string_view::npos) {
+    update.remove_prefix(kHotspot.size());
+  } else {
+    return std::string(version);
+  }
+  // Java 25 has a second point or a plus here: "25.0.1+8".
+  const std::size_t digits = std::min(update.find_first_not_of("0123456789"), update.size());
+  const std::string_view rest = update.substr(digits);
+  const bool update_number = digits > 0 && (rest.empty() || rest.front() == '-');
+  return update_number ? "8u" + std::string(update) : std::string(version);
+}
+
 int feature_version(std::string_view version) {
   if (version.starts_with("1.")) {
     version.remove_prefix(2);
@@ -117,7 +135,7 @@ void LibraryScan::add(std::string_view piece) {
     const std::string_view rest = piece.substr(at + kMark.size());
     const auto close = rest.substr(0, kLongestVersion + 1).find(')');
     if (close != std::string_view::npos && is_version(rest.substr(0, close))) {
-      found_.version = rest.substr(0, close);
+      found_.version = known_version(rest.substr(0, close));
       found_.feature = feature_version(found_.version);
     }
   }
@@ -170,6 +188,7 @@ JvmRelease parse_release_file(std::string_view text) {
   if (release.version.empty()) {
     release.version = value_of(text, "JAVA_VERSION");
   }
+  release.version = known_version(release.version);
   release.vendor = value_of(text, "IMPLEMENTOR");
   release.feature = feature_version(release.version);
   return release;

@@ -12,13 +12,17 @@ namespace jprof::jvm {
 
 // Which Java a JVM is. What is not known is empty.
 struct JvmRelease {
-  std::string version; // "17.0.15+6", "1.8.0_504-b01"
+  std::string version; // "17.0.15+6", "8u504-b01"
   std::string vendor;  // "Eclipse Adoptium"
   std::string arch;    // of the library's machine code: "x86_64", "aarch64"
   int feature = 0;     // 8, 11, 17 ...; 0 if not known
 };
 
-// 8 of "1.8.0_504", 17 of "17.0.15+6"; 0 of anything else.
+// A version of Java 8 by the name that people know it by: "8u504-b01" of "1.8.0_504-b01" (its own)
+// and of "25.504-b01" (HotSpot's, which counted for itself until 9). Any other is as it was.
+std::string known_version(std::string_view version);
+
+// 8 of "1.8.0_504" and "8u504", 17 of "17.0.15+6"; 0 of anything else.
 int feature_version(std::string_view version);
 
 // From the text that every HotSpot library carries since 6, "... VM (V) for OS-CPU JRE (V) ...",

@@ -14,6 +14,7 @@
 #include "sidecar/inject/agent_link.h"
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/jvm/java_command.h"
+#include "sidecar/jvm/jvm_release.h"
 #include "sidecar/record/capture_outcome.h"
 #include "sidecar/record/memory_budget.h"
 #include "sidecar/record/recorder.h"
@@ -228,7 +229,7 @@ class Capture {
 
   void describe(const jvm::Target& target, const inject::AgentLink& link) {
     outcome_.pid = target.pid();
-    outcome_.java_version = base::sanitize_utf8(link.hello.java_version);
+    outcome_.java_version = jvm::known_version(base::sanitize_utf8(link.hello.java_version));
     outcome_.agent_version = base::sanitize_utf8(link.hello.agent_version);
     outcome_.skipped_deliveries = link.skipped;
     if (link.handed_over) {

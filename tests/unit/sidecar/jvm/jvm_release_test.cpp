@@ -14,6 +14,17 @@ namespace {
 
 using namespace std::string_literals;
 
+TEST(JvmRelease, CallsJava8AsPeopleDo) {
+  EXPECT_EQ(known_version("25.412-b08"), "8u412-b08");
+  EXPECT_EQ(known_version("1.8.0_412-b08"), "8u412-b08");
+  EXPECT_EQ(known_version("1.8.0_412"), "8u412");
+  EXPECT_EQ(feature_version(known_version("25.412-b08")), 8);
+  for (const char* other : {"25+36", "25.0.1+8-LTS", "25.0.1-b08", "25-ea+1-b2", "25.412",
+                            "25.-b08", "17.0.15+6", "1.8.0", "1.8.0_", "11.0.2-b5", ""}) {
+    EXPECT_EQ(known_version(other), other);
+  }
+}
+
 TEST(FeatureVersion, IsTheNumberPeopleSay) {
   EXPECT_EQ(feature_version("1.8.0_504-b01"), 8);
   EXPECT_EQ(feature_version("11.0.24+8"), 11);
@@ -30,7 +41,7 @@ TEST(LibraryScan, FindsTheVersionAndTheVendor) {
            "(1.8.0_504-b01), built on\0Azul Systems, Inc.\0"s);
 
   EXPECT_TRUE(scan.complete());
-  EXPECT_EQ(scan.found().version, "1.8.0_504-b01");
+  EXPECT_EQ(scan.found().version, "8u504-b01");
   EXPECT_EQ(scan.found().feature, 8);
   EXPECT_EQ(scan.found().vendor, "Azul Systems, Inc.");
 }
