@@ -20,6 +20,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
+constexpr std::chrono::seconds kLongestEnd{10}; // the API shows an end so late at most
 constexpr int kLookSeconds = 4; // for the kubelet's view of a container that has just ended
 
 // The entry's own session first, then new ones in the same container.
@@ -157,7 +158,9 @@ Result<control::ResultMessage> run_on_way(kube::KubeClient& client, const PodCap
                         CaptureRun::Options{.fetch_hint = fetch_hint(capture)});
     Result<control::ResultMessage> result = attempt.run->run(capture.request, received);
     const bool gone = !result && attempt.run->unheard() && may_have_ended(result.error());
-    if (!gone || way->if_gone == nullptr) {
+    // Another one is added only for one that is really gone, not for a network that fails.
+    if (!gone || way->if_gone == nullptr ||
+        !await_end(client, capture.pod, way->container, interrupt, kLongestEnd)) {
       return result;
     }
     on_phase(way->container + " has ended meanwhile");

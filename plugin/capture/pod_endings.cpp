@@ -34,6 +34,12 @@ bool has_ended(const kube::Container& before, const kube::Container& now) {
   return stopped || now.restarts > before.restarts;
 }
 
+// False: interrupted meanwhile.
+bool pause(const Interrupt& interrupt) {
+  pollfd wanted{interrupt.wake_fd(interrupt.count()), POLLIN, 0};
+  return ::poll(&wanted, 1, static_cast<int>(kLookEvery / 1ms)) <= 0;
+}
+
 bool is_about_jvm(const std::vector<ContainerEnding>& endings, const EndingQuestion& question) {
   return std::any_of(endings.begin(), endings.end(), [&question](const ContainerEnding& one) {
     return one.container != question.own_container;
@@ -74,6 +80,21 @@ std::vector<ContainerEnding> endings_between(const kube::Pod& before, const kube
   return out;
 }
 
+bool await_end(kube::KubeClient& client, const kube::Pod& pod, const std::string& container,
+               const Interrupt& interrupt, std::chrono::milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  for (;;) {
+    const auto now = client.get_pod(pod.namespace_name, pod.name);
+    const kube::Container* found = now ? now->find(container) : nullptr;
+    if (now && (found == nullptr || found->state == State::kTerminated || now->uid != pod.uid)) {
+      return true;
+    }
+    if (Clock::now() >= deadline || !pause(interrupt)) {
+      return false;
+    }
+  }
+}
+
 std::vector<ContainerEnding> find_endings(kube::KubeClient& client, const kube::Pod& before,
                                           const EndingQuestion& question,
                                           const Interrupt& interrupt) {
@@ -90,8 +111,7 @@ std::vector<ContainerEnding> find_endings(kube::KubeClient& client, const kube::
     if (is_about_jvm(found, question) || Clock::now() >= deadline) {
       return found;
     }
-    pollfd wanted{interrupt.wake_fd(interrupt.count()), POLLIN, 0};
-    if (::poll(&wanted, 1, static_cast<int>(kLookEvery / 1ms)) > 0) {
+    if (!pause(interrupt)) {
       return found;
     }
   }

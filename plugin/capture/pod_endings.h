@@ -27,6 +27,11 @@ struct EndingQuestion {
   std::chrono::milliseconds patience{0};
 };
 
+// Waits until the API shows that a container has ended, or is gone with its pod: some seconds after
+// the fact. False where it does not in this time.
+bool await_end(kube::KubeClient& client, const kube::Pod& pod, const std::string& container,
+               const Interrupt& interrupt, std::chrono::milliseconds patience);
+
 // Which of them have ended since `before` was read. Nothing where the cluster does not say.
 std::vector<ContainerEnding> find_endings(kube::KubeClient& client, const kube::Pod& before,
                                           const EndingQuestion& question,

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/encoding.h"
+#include "plugin/capture/pod_endings.h"
 #include "plugin/cluster/cluster_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
@@ -11,7 +12,6 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <poll.h>
 #include <utility>
 
 namespace jprof::plugin {
@@ -21,10 +21,8 @@ using base::Json;
 using base::Result;
 using Kind = kube::Container::Kind;
 using State = kube::Container::State;
-using namespace std::chrono_literals;
 
-constexpr auto kLongestEnd = 15s; // the kubelet looks once a second, a busy one later
-constexpr auto kLookEvery = 200ms;
+constexpr std::chrono::seconds kLongestEnd{15}; // the kubelet looks once a second, a busy one later
 
 struct GcOptions {
   kube::AccessOptions access;
@@ -48,24 +46,6 @@ base::Status tell_to_end(kube::KubeClient& client, const kube::Pod& pod,
   return {};
 }
 
-// Until the API shows it too, the next command would still take it for one that runs.
-bool has_ended(kube::KubeClient& client, const kube::Pod& pod, const std::string& container,
-               const Interrupt& interrupt) {
-  const auto deadline = std::chrono::steady_clock::now() + kLongestEnd;
-  for (;;) {
-    const auto now = client.get_pod(pod.namespace_name, pod.name);
-    const kube::Container* found = now ? now->find(container) : nullptr;
-    if (now && (found == nullptr || found->state == State::kTerminated || now->uid != pod.uid)) {
-      return true;
-    }
-    pollfd wanted{interrupt.wake_fd(interrupt.count()), POLLIN, 0};
-    if (std::chrono::steady_clock::now() >= deadline ||
-        ::poll(&wanted, 1, static_cast<int>(kLookEvery / 1ms)) > 0) {
-      return false;
-    }
-  }
-}
-
 std::vector<Remnant> sweep(kube::KubeClient& client, const std::vector<kube::Pod>& pods,
                            const Interrupt& interrupt) {
   std::vector<Remnant> out;
@@ -87,7 +67,9 @@ std::vector<Remnant> sweep(kube::KubeClient& client, const std::vector<kube::Pod
   for (Remnant& one : out) {
     const auto pod = std::find_if(pods.begin(), pods.end(),
                                   [&one](const kube::Pod& other) { return other.name == one.pod; });
-    if (one.state == "told to end" && has_ended(client, *pod, one.container, interrupt)) {
+    // Until the API shows it too, the next command would still take it for one that runs.
+    if (one.state == "told to end" &&
+        await_end(client, *pod, one.container, interrupt, kLongestEnd)) {
       one.state = "ended now";
     }
   }

@@ -37,15 +37,23 @@ class EphemeralTest(PluginRig):
     def test_a_container_that_is_gone_before_the_api_knows_is_replaced(self):
         server, made = self.serve_one()
         server.dead.add(made["name"])
+        server.ending[made["name"]] = 4
         _, err = self.record()
         self.assertEqual(len(server.patches), 2)
         self.assertIn(made["name"] + " has ended meanwhile", err)
         self.assertIn("left in shop/demo: ephemeral container " + server.patches[1]["name"], err)
         # Where none may be made that is what there is to say.
         server.dead.add(server.patches[1]["name"])
+        server.ending[server.patches[1]["name"]] = 4
         state(server, 1, running={})
         server.deny = ["patch pods/ephemeralcontainers"]
         self.assertIn("--resource=pods/ephemeralcontainers", self.record(code=4)[1])
+
+    def test_one_that_runs_is_not_replaced_because_the_network_fails(self):
+        server, made = self.serve_one()
+        server.dead.add(made["name"])
+        self.record(code=8)
+        self.assertEqual(len(server.patches), 1)
 
     def test_what_was_asked_for_is_not_taken_from_one_that_lacks_it(self):
         server, made = self.serve_one()

@@ -98,6 +98,52 @@ TEST(AccessLadder, DoesNotReuseWhatIsAnotherUserOrSeesAnotherContainer) {
   EXPECT_EQ(way_into(pod)->kind, Way::Kind::kNew);
 }
 
+TEST(AccessLadder, KnowsTheWayWhereALiveOneTurnsOutToHaveEnded) {
+  kube::Pod pod = pod_of({container("app"), container("jprof-a", Container::Kind::kEphemeral),
+                          container("jprof-b", Container::Kind::kEphemeral)});
+  for (Container& one : pod.containers) {
+    one.target = "app";
+    one.wanted = {1000, 1000};
+  }
+
+  const auto way = way_into(pod);
+
+  ASSERT_TRUE(way.has_value());
+  EXPECT_EQ(way->container, "jprof-a");
+  ASSERT_NE(way->if_gone, nullptr);
+  EXPECT_EQ(way->if_gone->container, "jprof-b");
+  ASSERT_NE(way->if_gone->if_gone, nullptr);
+  EXPECT_EQ(way->if_gone->if_gone->kind, Way::Kind::kNew);
+  EXPECT_EQ(way->if_gone->if_gone->if_gone, nullptr);
+}
+
+TEST(AccessLadder, PassesASidecarWithoutTheCapabilityThatIsAskedFor) {
+  kube::Pod pod = pod_of({container("app"), container("jprof")});
+  pod.share_process_namespace = true;
+  LadderOptions options = with_image();
+  options.capability = "SYS_PTRACE";
+
+  EXPECT_EQ(way_into(pod, options)->kind, Way::Kind::kNew);
+  pod.containers[1].capabilities = {"SYS_PTRACE"};
+  EXPECT_EQ(way_into(pod, options)->kind, Way::Kind::kSidecar);
+}
+
+TEST(AccessLadder, AddsNothingWhereHotspotHasNoTmp) {
+  kube::Pod pod = pod_of({container("app")});
+  pod.containers[0].read_only_root = true;
+
+  EXPECT_EQ(way_into(pod).error().code, base::ErrorCode::kNoPlaceForAgent);
+  pod.containers[0].tmp_volume = true;
+  EXPECT_EQ(way_into(pod)->kind, Way::Kind::kNew);
+}
+
+TEST(AccessLadder, AsksForAnImageWhereThatIsAllThatIsMissing) {
+  const auto way = way_into(pod_of({container("app")}), {});
+
+  ASSERT_FALSE(way.has_value());
+  EXPECT_NE(way.error().cure.find("--image"), std::string::npos);
+}
+
 TEST(AccessLadder, MakesOneWithTheIdsThatTheApiKnows) {
   kube::Pod pod = pod_of({container("app")});
   pod.containers[0].wanted.uid = 1001;
