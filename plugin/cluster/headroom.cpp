@@ -14,7 +14,8 @@ using base::ErrorCode;
 using kube::mebibytes;
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
-// serve, session and the recorder with its region of 16 MiB, while the files are derived.
+// serve, session and the recorder with its region of 16 MiB, while the files are derived: a
+// recorder of 10 s at 1 ms took 22 MiB, and large profiles take more.
 constexpr std::uint64_t kCaptureNeeds = 64 * kMebibyte;
 // The agent's tables and its thread, in the JVM's own container.
 constexpr std::uint64_t kAgentNeeds = 4 * kMebibyte;

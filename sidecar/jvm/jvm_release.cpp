@@ -69,8 +69,13 @@ std::string known_version(std::string_view version) {
   // Java 25 has a second point or a plus here: "25.0.1+8".
   const std::size_t digits = std::min(update.find_first_not_of("0123456789"), update.size());
   const std::string_view rest = update.substr(digits);
-  const bool update_number = digits > 0 && (rest.empty() || rest.front() == '-');
-  return update_number ? "8u" + std::string(update) : std::string(version);
+  if (digits == 0 || !(rest.empty() || rest.front() == '-')) {
+    return std::string(version);
+  }
+  // Debian's says it twice: "1.8.0_504-8u504-ga-1-b01".
+  const std::size_t build = rest.starts_with("-8u") ? rest.rfind("-b") : 0;
+  return "8u" + std::string(update.substr(0, digits)) +
+         std::string(build == std::string_view::npos ? "" : rest.substr(build));
 }
 
 int feature_version(std::string_view version) {

