@@ -120,11 +120,15 @@ base::Status Session::on_interrupt(Stage stage) {
                                           "interrupted while the files were on their way")
                      : base::Status();
   }
+  const auto mode = count > 1 ? control::CancelMode::kDiscard : control::CancelMode::kKeep;
+  JPROF_TRY(send(FrameType::kCancel, control::encode_cancel(mode)));
+  if (count > 1 && !records_) {
+    return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept here");
+  }
   if (count > 1) {
     discard_until_ = Clock::now() + timing_.discard;
-    return send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kDiscard));
   }
-  return send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kKeep));
+  return {};
 }
 
 base::Error Session::after_discard(base::Error error) {
@@ -231,8 +235,9 @@ Result<control::ResultMessage> Session::converse(const control::Request& request
                                   ") does not know the request \"" + word + "\"",
                               "upgrade the sidecar's image");
   }
+  records_ = request.kind == control::RequestKind::kRecord;
   JPROF_TRY(send(FrameType::kRequest, control::encode_request(request)));
-  if (seen_interrupts_ > 0 && request.kind == control::RequestKind::kRecord) {
+  if (seen_interrupts_ > 0 && records_) {
     JPROF_TRY(send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kKeep)));
   }
   std::optional<control::ResultMessage> result;

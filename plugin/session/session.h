@@ -95,6 +95,7 @@ class Session {
   bool lost_ = false;
   std::optional<Clock::time_point> discard_until_; // the sidecar was told to throw it away
   bool discarded_ = false;
+  bool records_ = false; // the request is one for a capture, which is all that can be thrown away
 };
 
 } // namespace jprof::plugin

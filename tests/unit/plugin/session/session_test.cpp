@@ -250,6 +250,22 @@ TEST_F(SessionTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
   }
 }
 
+TEST_F(SessionTest, WaitsForNoWordWhereNoCaptureCanBeThrownAway) {
+  says(FrameType::kHello, control::encode_hello(control::our_hello({"fetch"})));
+  ASSERT_TRUE(session_->open().has_value());
+  interrupt_->raise();
+  interrupt_->raise();
+  control::Request request;
+  request.kind = control::RequestKind::kFetch;
+  request.fetch.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+  const auto result = session_->run(request, handler_);
+
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::kInterrupted);
+  EXPECT_EQ(result.error().message, "interrupted, nothing kept here");
+}
+
 TEST_F(SessionTest, BringsFilesThatAreOnTheirWayInSpiteOfAFirstInterrupt) {
   for (const int times : {1, 2}) {
     script_->clear();
