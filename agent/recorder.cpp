@@ -17,6 +17,8 @@
 #include "agent/recording/safepoint_stacks.h"
 #include "agent/recording/thread_table.h"
 #include "agent/region_mapping.h"
+#include "agent/retirement.h"
+#include "agent/sampling/fault_handler.h"
 #include "agent/sampling/handler.h"
 #include "agent/sampling/sampler.h"
 #include "agent/sampling/shared_memory.h"
@@ -35,6 +37,9 @@ constexpr std::uint64_t kShortestWaitNs = 1'000'000;
 constexpr std::uint64_t kHalfSecondNs = 500'000'000;
 constexpr std::uint64_t kModulesEveryNs = 250'000'000;
 constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
+// For what a thread may hold: so long the stop waits, and so long the agent's thread stays then.
+constexpr std::uint64_t kHeldTimeoutNs = 250'000'000;
+constexpr std::uint64_t kHeldPatienceNs = 60'000'000'000;
 constexpr std::uint32_t kMostFrozenTries = 100; // one each 20 ms
 constexpr std::uint64_t kMinIntervalNs = 50'000;
 constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
@@ -196,6 +201,8 @@ void Recorder::write_header() {
 
 Failure Recorder::take_signal() {
   std::uint64_t owner = 0;
+  sampling::know_jvm_handler(os::find_symbol_in("libjvm.so", "JVM_handle_linux_signal"));
+  owner_ = claim_handlers();
   switch (sampling::install_handlers(signal_, &owner)) {
   case sampling::InstallError::kSignalTaken:
     return {AgentStatus::kSignalTaken, 0, "the signal belongs to ", owner_of(owner)};
@@ -273,7 +280,6 @@ void Recorder::abandon() {
   if (handlers_installed_) {
     stop(StopReason::kAgentError);
   }
-  unmap();
 }
 
 StopReason Recorder::run() {
@@ -300,6 +306,7 @@ StopReason Recorder::run() {
     if (!sampling::handler_is_ours()) {
       return StopReason::kHandlerReplaced;
     }
+    sampling::keep_fault_handlers();
     if (g_safepoint_stacks.is_active()) {
       g_safepoint_stacks.tick();
     }
@@ -430,13 +437,14 @@ void Recorder::stop(StopReason reason) {
   g_threads.disarm_all();
   g_inlining_detail.restore();
   g_threads.name_last_threads();
-  sampling::ignore_signal();
+  sampling::drop_pending_signals();
   sampling::withdraw();
   in_flight_ = sampling::wait_for_handlers(kHandlerTimeoutNs);
+  stop_reason_ = reason;
   if (in_flight_ == 0) {
-    close_walker(reason); // before the fault handlers go: it reads what may not be there
-    sampling::restore_handlers();
+    take_back();
   }
+  retire_handlers(owner_, kHeldTimeoutNs, vm_exits_, &handler_left_);
   g_generations.close_all();
   set(Counter::kInFlightAtStop, in_flight_);
   set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
@@ -444,7 +452,13 @@ void Recorder::stop(StopReason reason) {
   header.stop_reason = static_cast<std::uint32_t>(reason);
   header.stop_mono_ns = stop_ns_;
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopped));
-  stop_reason_ = reason;
+}
+
+// What handlers need. In this order: the walker reads what may not be there.
+void Recorder::take_back() {
+  close_walker(stop_reason_);
+  sampling::guard(nullptr);
+  sampling::restore_fault_handlers();
 }
 
 void Recorder::say_stopped() {
@@ -452,23 +466,37 @@ void Recorder::say_stopped() {
   stopped.reason = static_cast<std::uint32_t>(stop_reason_);
   stopped.in_flight = in_flight_;
   stopped.stop_mono_ns = stop_ns_;
+  stopped.handler_left = handler_left_;
   channel_.send(&stopped, sizeof stopped);
 }
 
-void Recorder::linger() {
-  const std::uint64_t until = stop_ns_ + start_.linger_ns;
-  while (!vm_exits_.load()) {
-    const std::uint64_t now = now_ns();
-    if (now >= until) {
-      return;
+std::int32_t Recorder::straggler() const {
+  for (std::uint32_t i = 0; i < g_sampler.thread_capacity; ++i) {
+    if (sampling::load_relaxed(g_sampler.threads[i].busy) != 0) {
+      return g_sampler.threads[i].tid;
     }
-    const std::uint64_t left = until - now;
-    os::sleep_ns(static_cast<std::int64_t>(left < kHalfSecondNs ? left : kHalfSecondNs));
+  }
+  return 0;
+}
+
+void Recorder::wait_for_stragglers() {
+  constexpr std::uint64_t kLookEveryNs = 100'000'000;
+  while (has_stragglers() && !vm_exits_.load()) {
+    in_flight_ = sampling::wait_for_handlers(kLookEveryNs);
+    if (in_flight_ == 0) {
+      take_back();
+    }
+  }
+}
+
+void Recorder::retire() {
+  if (handler_left_.threads != 0) {
+    retire_handlers(owner_, kHeldPatienceNs, vm_exits_, &handler_left_);
   }
 }
 
 void Recorder::unmap() {
-  if (region_ != nullptr && in_flight_ == 0) { // else a handler may still write: it stays
+  if (region_ != nullptr && !has_stragglers()) {
     arch::system_call(SYS_munmap, reinterpret_cast<long>(region_),
                       static_cast<long>(start_.region_bytes));
     region_ = nullptr;

@@ -29,19 +29,26 @@ class Recorder {
       : channel_(channel), start_(start), vm_exits_(vm_exits), java_vm_(java_vm) {}
 
   // Maps the region, reads the JVM's layout, installs the handlers, arms the threads and says so to
-  // the sidecar. After a failure, abandon() takes back what was done.
+  // the sidecar. After a failure, abandon() ends what was begun, as stop() does.
   Failure begin(int region_fd, const jvm::JavaThreadKey& java_thread_key);
   void abandon();
 
   // Records until something ends it.
   wire::StopReason run();
-  // Ends sampling; the region is final afterwards.
+  // Ends sampling; the region is final afterwards, but for what stragglers still write.
   void stop(wire::StopReason reason);
-  // Tells the sidecar, which may then begin another session at once.
+  // Tells the sidecar, which may then begin another session at once, unless there are stragglers.
   void say_stopped();
-  // Keeps the region for a sidecar that restarts.
-  void linger();
+  // Handlers that had not left when the stop's patience was over. Until wait_for_stragglers() they
+  // use the region and all that belongs to a session.
+  bool has_stragglers() const { return in_flight_ != 0; }
+  // One of their threads; 0 if none is known.
+  std::int32_t straggler() const;
+  // Waits without limit, but for the JVM's end, and then takes back what they needed.
+  void wait_for_stragglers();
   void unmap();
+  // Waits for a minute at most until the signal's handler can be taken away, if it is still there.
+  void retire();
 
  private:
   Failure read_jvm(const jvm::JavaThreadKey& java_thread_key);
@@ -50,6 +57,7 @@ class Recorder {
   void close_walker(wire::StopReason reason);
   Failure arm_threads();
   void write_header();
+  void take_back();
   bool handle_messages(wire::StopReason* reason);
   void answer(const ReceivedMessage& message);
   void learn_frozen_layout();
@@ -65,6 +73,8 @@ class Recorder {
   std::uint64_t received_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
   std::uint32_t in_flight_ = 0;
+  std::uint32_t owner_ = 0; // of the handlers: retirement.h
+  wire::HandlerLeft handler_left_{};
   wire::StopReason stop_reason_ = wire::StopReason::kNone;
   std::int64_t wait_ns_ = kTickNs;
   std::uint32_t frozen_tries_ = 0;

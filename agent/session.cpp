@@ -5,6 +5,7 @@
 #include "agent/control_channel.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/os/modules.h"
+#include "agent/os/process.h"
 #include "agent/os/system.h"
 #include "agent/recorder.h"
 #include "agent/recording/thread_table.h"
@@ -33,6 +34,10 @@ RequestSlot g_requests[kMaxRequests];
 
 // Held by the session that records, from its first look at the JVM until its handlers are gone.
 std::atomic<bool> g_recording{false};
+// While a thread is still in the handler of a session that has ended: its tid, 0 if it is not known
+// which. g_recording is held for so long.
+constexpr std::int32_t kNoStraggler = -1;
+std::atomic<std::int32_t> g_straggler{kNoStraggler};
 std::atomic<bool> g_vm_exits{false};
 
 void say_hello(ControlChannel& channel, const SessionRequest& request) {
@@ -88,27 +93,61 @@ Failure check_start(const ReceivedMessage& message) {
   return Failure{};
 }
 
-void record(ControlChannel& channel, const ReceivedMessage& message,
-            const SessionRequest& request) {
+// Ends with the region, the socket and its descriptor gone, and with the next session let in: as
+// soon as nothing of this one can be in its way.
+void record(ControlChannel& channel, ReceivedMessage& message, const SessionRequest& request) {
   const auto* start = message.as<wire::StartMessage>();
   Recorder recorder(channel, *start, g_vm_exits, request.java_vm);
   const Failure failure = recorder.begin(message.fd, request.java_thread_key);
-  if (failure.status != AgentStatus::kOk) {
-    recorder.abandon();
-    g_recording.store(false);
-    send_failure(channel, failure);
-    return;
-  }
-  const wire::StopReason reason = recorder.run();
-  recorder.stop(reason);
-  g_recording.store(false); // before anybody hears of it: the next session may follow at once
-  recorder.say_stopped();
-  if (reason == wire::StopReason::kPeerGone) {
-    recorder.linger();
+  const bool began = failure.status == AgentStatus::kOk;
+  wire::StopReason reason = wire::StopReason::kAgentError;
+  if (began) {
+    reason = recorder.run();
+    recorder.stop(reason);
   } else {
-    channel.wait_for_hang_up(kGoodbyeTimeoutNs);
+    recorder.abandon();
   }
+  g_straggler.store(recorder.has_stragglers() ? recorder.straggler() : kNoStraggler);
+  const bool others_may_come = !recorder.has_stragglers();
+  if (others_may_come) {
+    g_recording.store(false); // before anybody hears of it: the next session may follow at once
+  }
+  if (!began) {
+    send_failure(channel, failure);
+  } else {
+    recorder.say_stopped();
+    if (reason != wire::StopReason::kPeerGone) {
+      channel.wait_for_hang_up(kGoodbyeTimeoutNs);
+    }
+  }
+  channel.close();
+  os::close_fd(message.fd);
+  message.fd = -1;
+  recorder.wait_for_stragglers();
   recorder.unmap();
+  if (!others_may_come) {
+    g_straggler.store(kNoStraggler);
+    g_recording.store(false);
+  }
+  recorder.retire();
+}
+
+// Why another session cannot begin now.
+Failure busy() {
+  const std::int32_t tid = g_straggler.load();
+  if (tid == kNoStraggler) {
+    return {AgentStatus::kBusy, 0, "another session records in this JVM"};
+  }
+  char thread[64];
+  char* end = os::write_text(thread, tid == 0 ? "a thread" : "thread ");
+  if (tid != 0) {
+    end = os::write_number(end, static_cast<std::uint64_t>(tid));
+    end = os::write_text(end, " (");
+    end += os::thread_name(tid, end, 15);
+    end = os::write_text(end, ")");
+  }
+  *end = 0;
+  return {AgentStatus::kHandlerBusy, 0, thread, " has not left the last session's signal handler"};
 }
 
 void run_session(const SessionRequest& request) {
@@ -126,7 +165,7 @@ void run_session(const SessionRequest& request) {
     failure = Failure{AgentStatus::kVmExiting, 0, "the JVM is ending"};
   }
   if (failure.status == AgentStatus::kOk && g_recording.exchange(true)) {
-    failure = Failure{AgentStatus::kBusy, 0, "another session records in this JVM"};
+    failure = busy();
   }
   if (failure.status != AgentStatus::kOk) {
     send_failure(channel, failure);

@@ -108,6 +108,19 @@ std::uint64_t count_open_files() {
   return complete ? count : ~std::uint64_t{0};
 }
 
+bool read_thread_state(std::int32_t tid, ThreadState* state) {
+  char status[4096];
+  read_thread_file(tid, "/status", status, sizeof status);
+  const char* letter = value_of(status, "State:\t");
+  const char* tracer = value_of(status, "TracerPid:\t");
+  if (letter == nullptr || tracer == nullptr) {
+    return false;
+  }
+  state->letter = *letter;
+  state->tracer = static_cast<std::int32_t>(parse_number(tracer, &tracer));
+  return true;
+}
+
 bool read_seccomp(std::int32_t tid, Seccomp* seccomp) {
   char status[4096];
   read_thread_file(tid, "/status", status, sizeof status);

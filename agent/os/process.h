@@ -20,6 +20,14 @@ std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes);
 // True if that thread of ours has this signal in its mask now.
 bool blocks_signal(std::int32_t tid, int signal);
 
+// What a thread does and who traces it. False where it cannot be told: it has ended, or no
+// descriptor is left.
+struct ThreadState {
+  char letter = 0;         // as in proc(5): R, S, D, T, t ...
+  std::int32_t tracer = 0; // in our PID namespace; 0: none. One outside of it is shown as 0 too.
+};
+bool read_thread_state(std::int32_t tid, ThreadState* state);
+
 // What the kernel lets a thread call (seccomp(2)): Seccomp and Seccomp_filters of its status.
 struct Seccomp {
   std::uint64_t mode = 0;    // 0 anything, 1 read, write, exit and sigreturn, 2 what filters allow

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The session's signal handlers: SIGPROF (or another signal, see free_signal) takes samples;
-// SIGSEGV and SIGBUS make protected loads fail softly and hand everything else to whom they
-// belonged before. install, ignore and restore run on the agent's thread alone.
+// The handler of the sampling signal: SIGPROF, or another (see free_signal). While a sampler is
+// published it takes samples, else it does nothing at all, and may therefore stay where a thread
+// might still be handed a signal of ours (agent/retirement.h). All but the handler itself runs on
+// the agent's thread alone.
 
 #include "agent/sampling/sampler.h"
 
@@ -15,8 +16,8 @@ namespace jprof::agent::sampling {
 // Why handlers could not be installed.
 enum class InstallError { kNone, kSignalTaken, kRefused };
 
-// A signal that has no handler: SIGPROF, or where that has one a real-time signal that the kernel
-// still treats in its own way; SIGPROF if there is none.
+// A signal that has no handler but perhaps ours: SIGPROF, or where that has one a real-time signal
+// that the kernel still treats in its own way; SIGPROF if there is none.
 int free_signal();
 
 // Installs the fault handlers and the sampling handler. `taken_by` gets the foreign handler's
@@ -35,13 +36,16 @@ void withdraw();
 // True while the sampling signal's handler is ours.
 bool handler_is_ours();
 
-// Makes the kernel discard the signals that are still pending; nothing if the handler is not ours.
-void ignore_signal();
+// Has the kernel discard the signals that are pending, also of threads that block them, by ignoring
+// them for a moment; nothing if the handler is not ours.
+void drop_pending_signals();
 
 // Waits until no handler runs; returns how many still do at the deadline.
 std::uint32_t wait_for_handlers(std::uint64_t timeout_ns);
+std::uint32_t running_handlers();
 
-// Puts back what was installed before us, where what is installed is still ours.
-void restore_handlers();
+// Puts back what was installed before us for each signal that was ever sampled with, where what is
+// installed is still ours. REQUIRES: no thread holds one of our signals.
+void restore_signal_handlers();
 
 } // namespace jprof::agent::sampling

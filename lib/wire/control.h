@@ -61,10 +61,9 @@ struct StartMessage {
   std::uint64_t session[2]; // identifies the session, repeated in the region's header
   std::uint64_t interval_ns;
   std::uint64_t duration_ns;           // the agent stops by itself this long after its start
-  std::uint64_t linger_ns;             // how long it keeps the region after a hang-up
   std::uint32_t max_overhead_permille; // 0: no limit
   std::uint32_t signal;                // 0: SIGPROF, or another that has no handler
-  std::uint64_t reserved[4];
+  std::uint64_t reserved[5];
 };
 
 struct StartedMessage {
@@ -92,6 +91,7 @@ enum class AgentStatus : std::uint32_t {
   kOtherPidNamespace = 12, // /proc in the JVM is not the JVM's own
   kVmExiting = 13,
   kRegionTooSmall = 14,
+  kHandlerBusy = 15, // a thread has not left the last session's handler; `detail` names it
 };
 
 struct FailedMessage {
@@ -112,11 +112,22 @@ struct StopMessage {
   ControlHeader header;
 };
 
+// For whose sake the sampling signal's handler is still there, doing nothing: threads that might be
+// handed a signal of ours (docs/design/agent.md, "The stop"). threads == 0: it is gone.
+struct HandlerLeft {
+  std::uint32_t threads;
+  std::uint32_t tid;    // one of them
+  std::uint32_t tracer; // who traces it, in the JVM's PID namespace; 0: nobody, or not of there
+  std::uint32_t state;  // its letter in proc(5)
+};
+
 struct StoppedMessage {
   ControlHeader header;
   std::uint32_t reason;    // wire::StopReason
-  std::uint32_t in_flight; // handlers that did not leave in time; the mapping then stays
+  std::uint32_t in_flight; // handlers that did not leave in time: mapping and fault handlers stay
+                           // until they have
   std::uint64_t stop_mono_ns;
+  HandlerLeft handler_left;
 };
 
 // For a module whose file the sidecar cannot use (deleted, replaced, never a file): the memfd is of
@@ -148,7 +159,7 @@ static_assert(sizeof(StartMessage) == 112);
 static_assert(sizeof(StartedMessage) == 32);
 static_assert(sizeof(FailedMessage) == 144);
 static_assert(sizeof(DrainedMessage) == 24);
-static_assert(sizeof(StoppedMessage) == 24);
+static_assert(sizeof(StoppedMessage) == 40);
 static_assert(sizeof(SymbolsWantedMessage) == 24);
 static_assert(sizeof(SymbolsMessage) == 88);
 

@@ -53,7 +53,7 @@ struct StatusText {
   std::string_view cure;
 };
 
-constexpr std::array<StatusText, 14> kStatusTexts = {{
+constexpr std::array<StatusText, 15> kStatusTexts = {{
     {wire::AgentStatus::kBadMessage, ErrorCode::kProtocol,
      "it did not understand the start message",
      "restart the JVM: an older agent is resident in it"},
@@ -66,6 +66,8 @@ constexpr std::array<StatusText, 14> kStatusTexts = {{
      "use an OpenJDK build, 8 to 25"},
     {wire::AgentStatus::kBusy, ErrorCode::kBusy, "another session records this JVM",
      "wait for it to end, or stop it"},
+    {wire::AgentStatus::kHandlerBusy, ErrorCode::kBusy, "the last session has not quite ended",
+     "let the thread go on: it is stopped, held by a tracer or starved of CPU; then try again"},
     {wire::AgentStatus::kMapFailed, ErrorCode::kAgentFailed,
      "the shared memory could not be mapped in the JVM",
      "look at the limits on its address space and memory"},

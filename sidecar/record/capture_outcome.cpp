@@ -88,6 +88,37 @@ void add_unsampled(const ThreadBook::Unsampled& unsampled, const char* why,
   }
 }
 
+// What keeps a thread from taking a signal that may have been sent to it.
+std::string why_held(const wire::HandlerLeft& left) {
+  if (left.tracer != 0) {
+    return "is traced by process " + std::to_string(left.tracer);
+  }
+  switch (left.state) {
+  case 't':
+    return "is held by a tracer outside of its container";
+  case 'T':
+    return "is stopped";
+  default:
+    return "has not run since";
+  }
+}
+
+void add_leftovers(const RecorderResult& result, std::vector<std::string>& notes) {
+  if (result.stragglers > 0) {
+    notes.push_back("threads that had not left our signal handler 2 s after the stop: " +
+                    std::to_string(result.stragglers) +
+                    "; the agent waits for them, and no capture of this JVM begins before");
+  }
+  if (const wire::HandlerLeft& left = result.handler_left; left.threads > 0) {
+    notes.push_back("a signal handler that does nothing stays in the JVM for now, because threads "
+                    "may still be handed a signal of ours (" +
+                    std::to_string(left.threads) + "; thread " + std::to_string(left.tid) + " " +
+                    why_held(left) +
+                    "): the agent takes it away within a minute if it can, else the next capture "
+                    "does");
+  }
+}
+
 } // namespace
 
 void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
@@ -132,6 +163,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   add_unsampled(result.never_armed, "got no timer", out.notes);
   add_unsampled(result.sandboxed, "have seccomp filters of their own and were left alone",
                 out.notes);
+  add_leftovers(result, out.notes);
   if (std::string lost = lost_detail(result); !lost.empty()) {
     out.notes.push_back(std::move(lost));
   }

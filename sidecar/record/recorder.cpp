@@ -107,7 +107,6 @@ base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
   std::ranges::copy(session, start.session);
   start.interval_ns = static_cast<std::uint64_t>(options.interval.count());
   start.duration_ns = static_cast<std::uint64_t>(options.duration.count());
-  start.linger_ns = static_cast<std::uint64_t>(options.linger.count());
   start.max_overhead_permille = options.max_overhead_permille;
   JPROF_TRY(send_start(input.socket, start, region));
   JPROF_TRY_ASSIGN(const std::optional<AgentMessage> answer,
@@ -336,6 +335,8 @@ class Session {
     take_counters();
     if (clean) {
       result_.reason = static_cast<wire::StopReason>(stopped_->reason);
+      result_.stragglers = stopped_->in_flight;
+      result_.handler_left = stopped_->handler_left;
       end_early(early_end(result_.reason));
     } else if (result_.jvm_gone) {
       result_.reason = wire::StopReason::kVmExit;
@@ -364,14 +365,15 @@ class Session {
     const std::uint64_t entered = result_.counter(wire::Counter::kEntered);
     const std::uint64_t outcomes = sum_of_outcomes(result_);
     result_.in_flight = entered > outcomes ? entered - outcomes : 0;
-    // After a clean stop the agent names those in flight itself; of a JVM that was killed only
-    // what had become a sample can be compared.
+    // After a clean stop the agent names those in flight itself: one of them may not have been
+    // counted yet, or have left since. Of a JVM that was killed only what had become a sample can
+    // be compared.
     const std::uint64_t recorded = result_.counter(wire::Counter::kOutcomeStack) +
                                    result_.counter(wire::Counter::kOutcomeError);
-    const bool sums = entered >= outcomes && (!clean || result_.in_flight == stopped_->in_flight);
-    const bool samples = clean ? recorded == result_.samples
-                               : recorded <= result_.samples + result_.in_flight &&
-                                     result_.samples <= recorded + result_.in_flight;
+    const bool sums = entered >= outcomes && (!clean || result_.in_flight <= result_.stragglers);
+    const std::uint64_t unsure = clean ? result_.stragglers : result_.in_flight;
+    const bool samples =
+        recorded <= result_.samples + unsure && result_.samples <= recorded + unsure;
     result_.accounted = !broken_ && sums && samples;
     result_.hottest = hottest(kResultMethods);
     result_.blocked = intake_.threads().unsampled(wire::ThreadFlag::kSignalBlocked);

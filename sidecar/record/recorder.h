@@ -27,8 +27,6 @@ namespace jprof::record {
 struct RecorderOptions {
   std::chrono::nanoseconds duration{std::chrono::seconds(10)};
   std::chrono::nanoseconds interval{std::chrono::milliseconds(10)};
-  // After a hang-up of ours the agent keeps the region so long, for a successor to adopt.
-  std::chrono::nanoseconds linger{std::chrono::seconds(120)};
   wire::Engine engine = wire::Engine::kCpuTimer;
   wire::Walker walker = wire::Walker::kVmStructs;
   std::uint32_t max_depth = 2048;
@@ -72,10 +70,12 @@ struct RecorderResult {
   std::uint64_t samples = 0;
   std::uint64_t error_samples = 0;
   std::uint64_t weight = 0;
-  std::uint64_t in_flight = 0; // signals entered whose outcome is unknown
-  bool accounted = false;      // entered = outcomes + in flight, and every sample was read
-  bool interrupted = false;    // by the stop token
-  bool jvm_gone = false;       // it hung up without a last word
+  std::uint64_t in_flight = 0;      // signals entered whose outcome is unknown
+  std::uint32_t stragglers = 0;     // handlers that the agent still waited for when it said so
+  wire::HandlerLeft handler_left{}; // ... and why the signal's handler was still there
+  bool accounted = false;           // entered = outcomes + in flight, and every sample was read
+  bool interrupted = false;         // by the stop token
+  bool jvm_gone = false;            // it hung up without a last word
   // The sink's failure: the recording then ends with the last chunk that it took.
   std::optional<base::Error> sink_error;
   std::uint64_t threads = 0;

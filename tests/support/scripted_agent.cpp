@@ -75,11 +75,13 @@ void ScriptedAgent::Session::send_failed(wire::AgentStatus status, const char* d
   send_raw(&message, sizeof(message));
 }
 
-void ScriptedAgent::Session::send_stopped(wire::StopReason reason, std::uint32_t in_flight) {
+void ScriptedAgent::Session::send_stopped(wire::StopReason reason, std::uint32_t in_flight,
+                                          wire::HandlerLeft handler_left) {
   region_->set_state(wire::RegionState::kStopped);
   auto message = with_header<wire::StoppedMessage>(wire::ControlType::kStopped);
   message.reason = static_cast<std::uint32_t>(reason);
   message.in_flight = in_flight;
+  message.handler_left = handler_left;
   message.stop_mono_ns = region_->header().start_mono_ns + 1'000'000;
   send_raw(&message, sizeof(message));
 }

@@ -28,7 +28,8 @@ class ScriptedAgent {
     void send_started();
     void send_failed(wire::AgentStatus status, const char* detail);
     // Marks the region final and says so.
-    void send_stopped(wire::StopReason reason, std::uint32_t in_flight = 0);
+    void send_stopped(wire::StopReason reason, std::uint32_t in_flight = 0,
+                      wire::HandlerLeft handler_left = {});
     void send_raw(const void* bytes, std::size_t size);
     // Waits for a message and applies acknowledgements; false when the time is over or the sidecar
     // hung up. `stop_seen` tells that it asked for the end.

@@ -13,6 +13,7 @@ import time
 from driver import PATIENCE_S, Jvm, Session
 from process import caught_signals, names_of_threads
 from region import OUTCOMES
+from tracer import Tracer
 
 CHECKS = []
 SIGNAL_BLOCKED, SANDBOXED = 4, 16  # ThreadFlag of lib/wire/region.h
@@ -30,6 +31,7 @@ class Context:
         self.library = arguments.library
         self.seconds = arguments.seconds
         self.jvms = []
+        self.tracers = []
 
     def jvm(self, *arguments, options=()):
         self.jvms.append(Jvm(self.java, self.classes, arguments, options))
@@ -40,16 +42,24 @@ class Context:
         text = subprocess.run([*self.java, "-version"], capture_output=True, text=True, check=True).stderr.split('"')[1]
         return int(text.split(".")[1] if text.startswith("1.") else text.split(".")[0])
 
+    def trace(self, tid):
+        self.tracers.append(Tracer(tid))
+        return self.tracers[-1]
+
     def end(self):
+        for jvm in self.jvms if self.tracers else ():
+            jvm.process.kill()
+        while self.tracers:
+            self.tracers.pop().bury()
         while self.jvms:
             self.jvms.pop().kill()
 
 
-def balanced(region):
-    """Every signal has exactly one end, and every sample that was counted is there."""
+def balanced(region, some=True):
+    """Every signal has exactly one end, and every sample that was counted is there; and there are `some`."""
     counters = region.counters
     assert counters["entered"] == sum(counters[name] for name in OUTCOMES), counters
-    assert counters["entered"] > 0, counters
+    assert counters["entered"] > 0 or not some, counters
     assert region.ring_head == counters["stack"] + counters["error"], (region.ring_head, counters)
 
 

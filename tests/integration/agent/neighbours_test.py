@@ -10,7 +10,6 @@ PART is a name of scripts/parts; exits 77 (skip) where that part is not on this 
 import json
 import math
 import os
-import re
 import resource
 import signal
 import subprocess
@@ -20,7 +19,7 @@ import zipfile
 
 from checks import SANDBOXED, balanced, check, main, part, sampled, wait_until_gone
 from driver import Session, wait_for
-from process import caught_signals, names_of_threads
+from process import caught_signals, counted, names_of_threads
 
 JAVA = ("interpreted", "c1", "c2", "inlined", "javanative")
 PATIENCE = 40  # sessions of a second, until the neighbour has done what it is for
@@ -41,12 +40,6 @@ def finds_the_work(session):
     on_top = sum(1 for stack in known if stack[0][0] == "native")
     assert len(known) > 30, session.recording.leaves()
     assert broken < 0.1 * len(stacks) and on_top < 0.1 * len(known), (len(stacks), broken, len(known), on_top)
-
-
-def counted(pid, what):
-    """N of the thread named "what-N"."""
-    found = (re.fullmatch(rf"{what}-(\d+)", name) for name in names_of_threads(pid))
-    return next((int(match[1]) for match in found if match), 0)
 
 
 def sampled_while(context, jvm, what, times):

@@ -3,6 +3,7 @@
 """What the kernel says of a process and its threads. In a mask of signals bit n - 1 is signal n."""
 
 import os
+import re
 
 
 def _of_threads(pid, read):
@@ -26,6 +27,12 @@ def _name(directory):
 
 def names_of_threads(pid):
     return _of_threads(pid, _name)
+
+
+def counted(pid, what):
+    """N of the thread named "what-N"."""
+    found = (re.fullmatch(rf"{what}-(\d+)", name) for name in names_of_threads(pid))
+    return next((int(match[1]) for match in found if match), 0)
 
 
 def caught_signals(pid):

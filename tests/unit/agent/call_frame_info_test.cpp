@@ -4,6 +4,7 @@
 #include "agent/sampling/handler.h"
 #include "agent/sampling/native_unwinder.h"
 #include "tests/unit/agent/loaded_modules.h"
+#include "tests/unit/agent/protected_loads.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include "agent/sampling/handler.h"
 #include "agent/sampling/sampler.h"
 #include "tests/unit/agent/fake_method.h"
+#include "tests/unit/agent/protected_loads.h"
 
 #include <gtest/gtest.h>
 

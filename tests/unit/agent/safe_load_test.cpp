@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/arch/safe_load.h"
 #include "agent/sampling/handler.h"
+#include "tests/unit/agent/protected_loads.h"
 
 #include <gtest/gtest.h>
 
@@ -105,10 +106,55 @@ TEST_F(SafeLoad, LeavesOtherFaultsToTheHandlerBefore) {
 }
 
 TEST_F(SafeLoad, RefusesASignalThatIsTaken) {
+  std::signal(SIGUSR2, on_foreign_fault);
   std::uint64_t owner = 0;
 
-  EXPECT_EQ(sampling::install_handlers(SIGPROF, &owner), sampling::InstallError::kSignalTaken);
-  EXPECT_NE(owner, 0U);
+  EXPECT_EQ(sampling::install_handlers(SIGUSR2, &owner), sampling::InstallError::kSignalTaken);
+  EXPECT_EQ(owner, reinterpret_cast<std::uint64_t>(on_foreign_fault));
+  std::signal(SIGUSR2, SIG_DFL);
+}
+
+TEST_F(SafeLoad, TakesItsOwnHandlerOverThatHadToStay) {
+  std::uint64_t owner = 0;
+
+  EXPECT_EQ(sampling::free_signal(), SIGPROF);
+  EXPECT_EQ(sampling::install_handlers(SIGPROF, &owner), sampling::InstallError::kNone);
+  sampling::restore_handlers();
+
+  struct sigaction now {};
+  sigaction(SIGPROF, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_DFL) << "and knows what was there before the first time";
+}
+
+TEST_F(SafeLoad, RunsOnTheStackOfTheHandlerBefore) {
+  const auto flags_of = [](int signal) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    return now.sa_flags;
+  };
+  EXPECT_EQ(flags_of(SIGSEGV) & SA_ONSTACK, 0);
+  sampling::restore_handlers();
+
+  struct sigaction other {};
+  other.sa_handler = on_foreign_fault;
+  other.sa_flags = SA_ONSTACK;
+  sigaction(SIGSEGV, &other, nullptr);
+  std::uint64_t owner = 0;
+  ASSERT_EQ(sampling::install_handlers(SIGPROF, &owner), sampling::InstallError::kNone);
+  EXPECT_NE(flags_of(SIGSEGV) & SA_ONSTACK, 0);
+}
+
+TEST_F(SafeLoad, ComesBackWhereItWasTakenOutOverItsHead) {
+  struct sigaction ours {};
+  struct sigaction before {};
+  before.sa_handler = on_foreign_fault;
+  ASSERT_EQ(sigaction(SIGSEGV, &before, &ours), 0);
+
+  sampling::keep_fault_handlers();
+
+  struct sigaction now {};
+  sigaction(SIGSEGV, nullptr, &now);
+  EXPECT_EQ(now.sa_sigaction, ours.sa_sigaction);
 }
 
 } // namespace

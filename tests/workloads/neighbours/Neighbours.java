@@ -22,7 +22,8 @@ import java.util.concurrent.locks.LockSupport;
  * "overflow" overflows stacks ("overflowed-7"); "redefine" redefines a class that is at work
  * ("redefined-7"; needs this class as -javaagent); "files" leaves N file descriptors free, and closes
  * all that it has opened, and says "closed", when it is given a line; "parked" has N parked threads
- * ("parked-7") and works in another. Java 8.
+ * ("parked-7") and works in another; "faults" meets null pointers, of which a thousand count as one
+ * ("caught-7"), and overflows stacks ("overflowed-7"). Java 8.
  */
 public final class Neighbours {
   static volatile double sink;
@@ -81,6 +82,30 @@ public final class Neighbours {
       } catch (StackOverflowError e) {
         count("overflowed", i);
       }
+    }
+  }
+
+  static final class Box {
+    int value;
+  }
+
+  static Box box;
+
+  static int read(Box from) {
+    return from.value; // a load that faults where the code is compiled
+  }
+
+  static void nulls() {
+    for (int i = 1;; i++) {
+      for (int j = 0; j < 1000; j++) {
+        try {
+          sink = read(box);
+          throw new IllegalStateException("nothing has a value");
+        } catch (NullPointerException e) {
+          sink = j;
+        }
+      }
+      count("caught", i);
     }
   }
 
@@ -170,6 +195,10 @@ public final class Neighbours {
           }
         });
         begin("redefined-0", Neighbours::redefine);
+        break;
+      case "faults":
+        begin("caught-0", Neighbours::nulls);
+        begin("overflowed-0", Neighbours::overflow);
         break;
       case "files":
         files(Integer.parseInt(arguments[1]));

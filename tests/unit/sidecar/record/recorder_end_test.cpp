@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
+#include "sidecar/record/capture_job.h"
+#include "sidecar/record/capture_outcome.h"
 #include "tests/unit/sidecar/record/recorded.h"
 
 #include <gmock/gmock.h>
@@ -39,6 +41,53 @@ TEST(Recorder, SalvagesAJvmThatDies) {
   EXPECT_TRUE(file.health.complete);
   EXPECT_TRUE(file.profile.info().partial);
   EXPECT_EQ(file.profile.info().losses.back().reason, "in flight at the end");
+}
+
+TEST(Recorder, BelievesTheSumsOfAnAgentThatNamesItsStragglers) {
+  for (const bool entered : {true, false}) { // its thread may not have counted itself yet
+    ScriptedAgent agent([entered](Agent& a) {
+      const std::uint32_t stack = java_stack(a, "held");
+      a.send_started();
+      a.region().add_sample({.time_ns = 1, .stack = stack});
+      if (entered) {
+        a.region().leave_slot_open({.time_ns = 2, .stack = stack});
+      }
+      a.send_stopped(wire::StopReason::kAsked, 1);
+    });
+
+    const Recorded recorded = run(agent);
+
+    ASSERT_TRUE(recorded.result);
+    EXPECT_TRUE(recorded.result->accounted) << entered;
+    EXPECT_EQ(recorded.result->samples, 1U);
+    EXPECT_EQ(recorded.result->in_flight, entered ? 1U : 0U);
+    EXPECT_EQ(recorded.result->stragglers, 1U);
+  }
+}
+
+TEST(Recorder, TellsWhatStaysInTheJvmAndWhy) {
+  const auto notes_of = [](wire::HandlerLeft left, std::uint32_t stragglers) {
+    ScriptedAgent agent([left, stragglers](Agent& a) {
+      a.send_started();
+      a.send_stopped(wire::StopReason::kAsked, stragglers, left);
+    });
+    const Recorded recorded = run(agent);
+    CaptureOutcome outcome;
+    if (recorded.result) {
+      fill_outcome(*recorded.result, outcome);
+    }
+    return outcome.notes;
+  };
+  using ::testing::Contains;
+  using ::testing::Not;
+  const auto says = [](const char* text) { return Contains(HasSubstr(text)); };
+
+  EXPECT_THAT(notes_of({}, 0), Not(says("signal handler")));
+  EXPECT_THAT(notes_of({}, 2), says("had not left our signal handler 2 s after the stop: 2;"));
+  EXPECT_THAT(notes_of({3, 47, 99, 't'}, 0), says("(3; thread 47 is traced by process 99)"));
+  EXPECT_THAT(notes_of({1, 47, 0, 't'}, 0), says("a tracer outside of its container"));
+  EXPECT_THAT(notes_of({1, 47, 0, 'T'}, 0), says("thread 47 is stopped"));
+  EXPECT_THAT(notes_of({1, 47, 0, 'R'}, 0), says("thread 47 has not run since"));
 }
 
 TEST(Recorder, StopsWhenAskedAndKeepsWhatThereIs) {

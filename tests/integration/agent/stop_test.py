@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a session of libjprof.so ends where threads of the JVM are held: by a tracer, as strace and gdb hold them.
+
+Usage: stop_test.py --jdk PART --library libjprof.so --classes DIR [TEST...]
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+
+from checks import balanced, check, main, wait_until_gone
+from driver import Session, wait_for
+from process import caught_signals
+
+WORKED_NS = 50_000_000
+
+
+def cpu_ns(pid, tid):
+    with open(f"/proc/{pid}/task/{tid}/schedstat") as text:
+        return int(text.read().split()[0])
+
+
+def jvm_with_worker(context):
+    """A JVM, and a thread in it that works outside of Java: held, it keeps nobody from a safepoint."""
+    jvm = context.jvm("Native", os.path.join(context.classes, "libspin.so"))
+    tids = {int(tid): cpu_ns(jvm.pid, tid) for tid in os.listdir(f"/proc/{jvm.pid}/task")}
+
+    def workers():
+        return [tid for tid, before in tids.items() if cpu_ns(jvm.pid, tid) > before + 4 * WORKED_NS]
+
+    wait_for(workers)
+    return jvm, workers()[0]
+
+
+def works_on(jvm, tid):
+    """It was not killed by what it was given."""
+    before = cpu_ns(jvm.pid, tid)
+    wait_for(lambda: jvm.process.poll() is not None or cpu_ns(jvm.pid, tid) > before + WORKED_NS)
+    assert jvm.process.poll() is None, f"the JVM ended with {jvm.process.poll()}"
+
+
+def has_handler(jvm):
+    return caught_signals(jvm.pid) >> (signal.SIGPROF - 1) & 1
+
+
+def is_mapped(jvm):
+    with open(f"/proc/{jvm.pid}/maps") as maps:
+        return "memfd:jprof-test" in maps.read()
+
+
+def held_at_the_stop(context, engine="cpu-timer"):
+    """A session is over, and a thread has not yet got the signal that was sent to it."""
+    jvm, tid = jvm_with_worker(context)
+    tracer = context.trace(tid)
+    session = Session(jvm, context.library, interval_ms=1, engine=engine)
+    tracer.hold(signal.SIGPROF)
+    region = session.stop()
+    assert (session.reason, session.in_flight) == ("asked", 0), (session.reason, session.in_flight)
+    threads, held, tracer_pid, state = session.handler_left
+    assert threads >= 1 and has_handler(jvm), session.handler_left
+    if threads == 1:
+        assert (held, tracer_pid, chr(state)) == (tid, os.getpid(), "t"), session.handler_left
+    balanced(region, some=False)
+    session.close()
+    return jvm, tid, tracer
+
+
+@check
+def a_signal_in_a_tracers_hand_kills_nobody(context):
+    """It has left the thread's queue, so nothing can take it back: a handler stays until the tracer has let go."""
+    for engine in ("cpu-timer", "perf-clock"):
+        jvm, tid, tracer = held_at_the_stop(context, engine)
+        tracer.close()
+        works_on(jvm, tid)
+        wait_until_gone(jvm.pid)
+        assert not is_mapped(jvm)
+
+
+@check
+def the_next_session_takes_the_handler_over(context):
+    """Also one that another copy of the library is loaded for; and lets go of it when the last signal has arrived."""
+    jvm, tid, tracer = held_at_the_stop(context)
+    with tempfile.TemporaryDirectory() as folder:
+        another = shutil.copy(context.library, f"{folder}/another.so")
+        for library in (context.library, another):
+            session = Session(jvm, library, interval_ms=1)
+            assert session.failure is None, session.failure
+            assert session.region().counters["other_signal"] == 0
+            session.stop()
+            assert session.handler_left[0] >= 1 and has_handler(jvm), session.handler_left
+            session.close()
+        session = Session(jvm, another, interval_ms=1)
+    tracer.close()
+    session.run_until(20)
+    region = session.stop()
+    balanced(region)
+    # Its address is that of an entry of this region only where that has been mapped at the same place.
+    assert region.counters["stale"] + region.counters["foreign"] == 1, region.counters
+    session.close()
+    works_on(jvm, tid)
+    wait_until_gone(jvm.pid)
+
+
+@check
+def a_straggler_is_waited_for(context):
+    """A thread that is held inside the handler: nothing is taken from under it, and nobody begins anew, until it has left."""
+    jvm, tid = jvm_with_worker(context)
+    tracer = context.trace(tid)
+    session = Session(jvm, context.library, interval_ms=1)
+    tracer.hold(signal.SIGPROF)
+    while session.region().counters["entered"] == 0:
+        tracer.step(1)
+    tracer.step(200)
+    session.stop()
+    assert (session.reason, session.in_flight) == ("asked", 1), (session.reason, session.in_flight)
+    session.close()
+    refused = Session(jvm, context.library, interval_ms=1)
+    assert refused.failure and refused.failure[0] == "handler_busy", refused.failure
+    assert f"thread {tid} (" in refused.failure[2], refused.failure
+    refused.close()
+    assert is_mapped(jvm) and has_handler(jvm)
+    tracer.close()
+    works_on(jvm, tid)
+    wait_until_gone(jvm.pid)
+    wait_for(lambda: not is_mapped(jvm))
+    session = Session(jvm, context.library, interval_ms=1)
+    session.run_until(20)
+    balanced(session.stop())
+    session.close()
+    wait_until_gone(jvm.pid)
+
+
+if __name__ == "__main__":
+    main()
