@@ -17,7 +17,9 @@ struct DirectoryEntry {
   char name[1];
 };
 
+// `to` is a C string in any case: what cannot be read is empty.
 std::size_t read_file(const char* path, char* to, std::size_t bytes) {
+  to[0] = 0;
   const int fd = open_readonly(path);
   if (fd < 0) {
     return 0;

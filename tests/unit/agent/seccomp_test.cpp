@@ -52,7 +52,13 @@ TEST(Seccomp, WhatTheWholeProcessHasIsNoThreadsOwn) {
 
 TEST(Seccomp, IsUnknownOfAThreadThatIsNot) {
   Seccomp seccomp;
-  EXPECT_FALSE(read_seccomp(0x7fffffff, &seccomp));
+  ThreadState state;
+  ASSERT_TRUE(read_seccomp(::gettid(), &seccomp));
+  ASSERT_TRUE(read_thread_state(::gettid(), &state));
+  EXPECT_EQ(state.letter, 'R');
+  EXPECT_FALSE(read_seccomp(0x7fffffff, &seccomp)) << "what was read before must not be taken for it";
+  ASSERT_TRUE(read_thread_state(::gettid(), &state));
+  EXPECT_FALSE(read_thread_state(0x7fffffff, &state));
 }
 
 } // namespace
