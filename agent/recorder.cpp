@@ -128,6 +128,7 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
     failure = take_signal();
   }
   if (failure.status == AgentStatus::kOk) {
+    g_modules.refresh(g_sampler.header->start_mono_ns); // not before loads are protected
     failure = open_walker();
   }
   if (failure.status == AgentStatus::kOk) {
@@ -194,7 +195,6 @@ void Recorder::write_header() {
   header.engine = static_cast<std::uint32_t>(g_threads.engine());
   header.tick_ns = g_threads.engine() == wire::Engine::kCpuTimer ? tick_ns() : 0;
   g_modules.begin(&g_sampler, g_tables);
-  g_modules.refresh(header.start_mono_ns);
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kRecording));
   store_release(header.magic, wire::kRegionMagic);
 }

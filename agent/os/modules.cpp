@@ -12,20 +12,32 @@ const T* at_address(std::uint64_t address) {
   return reinterpret_cast<const T*>(address);
 }
 
-void read_build_id(std::uint64_t notes, std::uint64_t bytes, LoadedModule& module) {
-  std::uint64_t at = notes;
-  while (at + sizeof(Elf64_Nhdr) <= notes + bytes) {
-    const auto* header = at_address<Elf64_Nhdr>(at);
-    const std::uint64_t name = at + sizeof *header;
-    const std::uint64_t content = name + ((header->n_namesz + 3U) & ~3U);
-    if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
-        equal(at_address<char>(name), "GNU")) {
-      module.build_id = at_address<std::uint8_t>(content);
-      module.build_id_bytes = header->n_descsz;
-      return;
+constexpr std::uint32_t kMostNotes = 64; // of one segment
+
+// The build-id among the notes there.
+std::size_t find_build_id(std::uint64_t at, std::uint64_t end, std::uint8_t* to,
+                          std::size_t bytes) {
+  for (std::uint32_t i = 0; i < kMostNotes && end - at > sizeof(Elf64_Nhdr); ++i) {
+    Elf64_Nhdr header;
+    if (!arch::copy(&header, at, sizeof header)) {
+      return 0;
     }
-    at = content + ((header->n_descsz + 3U) & ~3U);
+    const std::uint64_t name = at + sizeof header;
+    const std::uint64_t content = name + ((std::uint64_t{header.n_namesz} + 3U) & ~3ULL);
+    const std::uint64_t next = content + ((std::uint64_t{header.n_descsz} + 3U) & ~3ULL);
+    if (next > end) {
+      return 0;
+    }
+    std::uint32_t text = 0;
+    constexpr std::uint32_t kGnu = 0x00554e47; // "GNU" and its NUL
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == sizeof text &&
+        arch::load(name, &text) && text == kGnu) {
+      const std::size_t length = header.n_descsz < bytes ? header.n_descsz : bytes;
+      return arch::copy(to, content, length) ? length : 0;
+    }
+    at = next;
   }
+  return 0;
 }
 
 LoadedModule describe(const dl_phdr_info& info) {
@@ -37,6 +49,8 @@ LoadedModule describe(const dl_phdr_info& info) {
   module.data_begin = ~std::uint64_t{0};
   module.loads = info.dlpi_adds;
   module.unloads = info.dlpi_subs;
+  module.headers = info.dlpi_phdr;
+  module.header_count = info.dlpi_phnum;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const auto& header = info.dlpi_phdr[i];
     const std::uint64_t begin = info.dlpi_addr + header.p_vaddr;
@@ -60,8 +74,6 @@ LoadedModule describe(const dl_phdr_info& info) {
     } else if (header.p_type == PT_GNU_EH_FRAME) {
       module.eh_frame_header = begin;
       module.eh_frame_header_bytes = header.p_memsz;
-    } else if (header.p_type == PT_NOTE && module.build_id == nullptr) {
-      read_build_id(begin, header.p_memsz, module);
     }
   }
   return module;
@@ -239,6 +251,18 @@ bool search_module(const LoadedModule& module, void* context) {
 bool is_data(const LoadedModule& module, std::uint64_t address) {
   return address >= module.data_begin && address < module.data_end &&
          (address < module.sealed_begin || address >= module.sealed_end);
+}
+
+std::size_t read_build_id(const LoadedModule& module, std::uint8_t* to, std::size_t bytes) {
+  std::size_t length = 0;
+  for (std::uint32_t i = 0; i < module.header_count && length == 0; ++i) {
+    const Elf64_Phdr& header = module.headers[i];
+    const std::uint64_t begin = module.bias + header.p_vaddr;
+    if (header.p_type == PT_NOTE && begin + header.p_memsz > begin) {
+      length = find_build_id(begin, begin + header.p_memsz, to, bytes);
+    }
+  }
+  return length;
 }
 
 void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context) {

@@ -27,9 +27,9 @@ struct LoadedModule {
   std::uint64_t sealed_end = 0;
   std::uint64_t eh_frame_header = 0; // 0: none
   std::uint64_t eh_frame_header_bytes = 0;
-  const std::uint8_t* build_id = nullptr;
-  std::size_t build_id_bytes = 0;
   const Elf64_Dyn* dynamic = nullptr;
+  const Elf64_Phdr* headers = nullptr; // valid while it is visited
+  std::uint32_t header_count = 0;
   std::uint64_t loads = 0;   // how often the loader has loaded anything, ...
   std::uint64_t unloads = 0; // ... unloaded anything
 };
@@ -39,6 +39,10 @@ bool is_data(const LoadedModule& module, std::uint64_t address);
 
 // Calls visit(module, context) for each until it says false.
 void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context);
+
+// Copies the module's build-id; its length, 0 if it has none. By protected loads: programs that
+// shrink ELF files leave headers of notes that are nowhere in memory. While the module is visited.
+std::size_t read_build_id(const LoadedModule& module, std::uint8_t* to, std::size_t bytes);
 
 // Where a module's dynamic symbols are in memory; all 0 where it has none. Lies within the module.
 struct DynamicSymbols {

@@ -50,10 +50,8 @@ void fill(wire::ModuleSlot& slot, const LoadedModule& module, std::uint64_t now_
   slot.bias = module.bias;
   slot.loaded_ns = now_ns;
   slot.unloaded_ns = 0;
-  const std::size_t id =
-      module.build_id_bytes < sizeof slot.build_id ? module.build_id_bytes : sizeof slot.build_id;
-  os::copy_bytes(slot.build_id, module.build_id, id);
-  slot.build_id_bytes = static_cast<std::uint32_t>(id);
+  slot.build_id_bytes = static_cast<std::uint32_t>(
+      os::read_build_id(module, slot.build_id, sizeof slot.build_id));
   write_path(module.path, slot);
   store_release(slot.seq, slot.seq + 1);
 }

@@ -3,6 +3,7 @@
 #include "agent/sampling/sampler.h"
 
 #include "agent/arch/safe_load.h"
+#include "agent/os/system.h"
 #include "agent/sampling/call_trace.h"
 #include "agent/sampling/stack_walker.h"
 
@@ -255,14 +256,16 @@ void record(Sampler& sampler, ThreadEntry& entry, std::uint64_t weight, std::uin
   count(sampler, outcome.is_error ? Counter::kOutcomeError : Counter::kOutcomeStack);
 }
 
-// False for a signal that was queued before its thread was disarmed, or armed anew.
+// False for a signal that was queued before its thread was disarmed, or armed anew. perf's carry
+// only the number of a descriptor, which may be another thread's event by now.
 bool is_of_now(const Sampler& sampler, ThreadEntry& entry, const siginfo_t& info) {
   const std::uint32_t armed = load_acquire(entry.armed);
   if (info.si_code == SI_TIMER) {
     return armed == kArmedByTimer &&
            (!sampler.signals_carry_timer_id || info.si_timerid == load_relaxed(entry.timer));
   }
-  return armed == kArmedByPerf && info.si_fd == load_relaxed(entry.timer);
+  return armed == kArmedByPerf && info.si_fd == load_relaxed(entry.timer) &&
+         (load_relaxed(entry.quiet) != 0 || os::thread_id() == load_relaxed(entry.tid));
 }
 
 } // namespace

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/os/modules.h"
 #include "agent/recording/module_symbols.h"
+#include "tests/unit/agent/protected_loads.h"
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <ctime>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,7 +17,9 @@
 namespace jprof::agent::os {
 namespace {
 
-TEST(Modules, AreFoundWithTheirCodeAndBuildId) {
+using ModulesAndLoads = sampling::ProtectedLoads;
+
+TEST_F(ModulesAndLoads, AreFoundWithTheirCodeAndBuildId) {
   struct Seen {
     int count = 0;
     bool with_own_code = false;
@@ -28,7 +32,8 @@ TEST(Modules, AreFoundWithTheirCodeAndBuildId) {
         const auto here = reinterpret_cast<std::uint64_t>(&visit_modules);
         ++result->count;
         result->with_own_code |= here >= module.code_begin && here < module.code_end;
-        result->build_id |= module.build_id_bytes == 20;
+        std::uint8_t id[32] = {};
+        result->build_id |= read_build_id(module, id, sizeof id) == 20;
         EXPECT_LT(module.base, module.end);
         return true;
       },
@@ -37,6 +42,32 @@ TEST(Modules, AreFoundWithTheirCodeAndBuildId) {
   EXPECT_GT(seen.count, 2);
   EXPECT_TRUE(seen.with_own_code);
   EXPECT_TRUE(seen.build_id);
+}
+
+TEST_F(ModulesAndLoads, HaveNoBuildIdWhereTheirNotesAreNotInMemory) {
+  void* page = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  ASSERT_EQ(mprotect(static_cast<char*>(page) + 4096, 4096, PROT_NONE), 0);
+  // The header of a note at the end of what can be read, as long as a note can say that it is.
+  auto* note = reinterpret_cast<Elf64_Nhdr*>(static_cast<char*>(page) + 4096 - 16);
+  *note = {.n_namesz = 4, .n_descsz = 20, .n_type = NT_GNU_BUILD_ID};
+  std::memcpy(note + 1, "GNU", 4);
+  Elf64_Phdr headers[2] = {};
+  headers[0].p_type = PT_NOTE;
+  headers[0].p_vaddr = reinterpret_cast<std::uint64_t>(page) + 4096; // nowhere
+  headers[0].p_memsz = 36;
+  headers[1].p_type = PT_NOTE;
+  headers[1].p_vaddr = reinterpret_cast<std::uint64_t>(note);
+  headers[1].p_memsz = 0x7fffffff;
+  LoadedModule module;
+  module.headers = headers;
+  module.header_count = 2;
+  std::uint8_t id[32] = {};
+
+  EXPECT_EQ(read_build_id(module, id, sizeof id), 0U);
+  note->n_namesz = 0xffffffff;
+  EXPECT_EQ(read_build_id(module, id, sizeof id), 0U);
+  munmap(page, 8192);
 }
 
 TEST(Modules, AreSearchedForASymbolByName) {
