@@ -3,6 +3,7 @@
 #include "agent/recorder.h"
 
 #include "agent/engines/cpu_timer.h"
+#include "agent/handler_setup.h"
 #include "agent/jvm/frozen_layout.h"
 #include "agent/jvm/inlining_detail.h"
 #include "agent/jvm/tool_interface.h"
@@ -74,26 +75,6 @@ std::uint64_t tick_ns() {
   timespec resolution{};
   arch::system_call(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, os::as_argument(&resolution));
   return static_cast<std::uint64_t>(resolution.tv_nsec);
-}
-
-// Who has a handler at this address, for the user.
-const char* owner_of(std::uint64_t handler) {
-  struct Search {
-    std::uint64_t address;
-    const char* name;
-  } search{handler, "code in no module"};
-  os::visit_modules(
-      [](const os::LoadedModule& module, void* context) {
-        auto* wanted = static_cast<Search*>(context);
-        if (wanted->address >= module.base && wanted->address < module.end) {
-          wanted->name = *module.path != 0 ? os::file_name(module.path) : "the program itself";
-          return false;
-        }
-        return true;
-      },
-      &search);
-  return os::starts_with(search.name, "libjvm.so") ? "the JVM (JFR's CPU-time sampler)"
-                                                   : search.name;
 }
 
 } // namespace
@@ -200,21 +181,13 @@ void Recorder::write_header() {
 }
 
 Failure Recorder::take_signal() {
-  std::uint64_t owner = 0;
-  sampling::know_jvm_handler(os::find_symbol_in("libjvm.so", "JVM_handle_linux_signal"));
-  owner_ = claim_handlers();
-  switch (sampling::install_handlers(signal_, &owner)) {
-  case sampling::InstallError::kSignalTaken:
-    return {AgentStatus::kSignalTaken, 0, "the signal belongs to ", owner_of(owner)};
-  case sampling::InstallError::kRefused:
-    return {AgentStatus::kSignalTaken, 0, "the kernel refused the signal handler"};
-  case sampling::InstallError::kNone:
-    break;
+  const Failure failure = set_up_handlers(start_, signal_, &owner_);
+  if (failure.status == AgentStatus::kOk) {
+    handlers_installed_ = true;
+    os::block_all_signals_but_faults(); // from here on this thread too reads what may not be there
+    g_sampler.signals_carry_timer_id = engines::signals_carry_timer_id(signal_);
   }
-  handlers_installed_ = true;
-  os::block_all_signals_but_faults(); // from here on this thread too reads what may not be there
-  g_sampler.signals_carry_timer_id = engines::signals_carry_timer_id(signal_);
-  return {};
+  return failure;
 }
 
 // What the JVM's own walkers need; nothing for ours. Behind the handlers: a fault of this thread

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Loads that may fault: while the session's SIGSEGV/SIGBUS handler is installed (handler.h), a load
-// from a bad address says false. Signal-safe, any thread. Each is a few instructions of assembly in
-// the CPU's file, so that the fault handler knows exactly where they fault.
+// Loads that may fault: while the session's SIGSEGV/SIGBUS handler is installed
+// (sampling/fault_handler.h), a load from a bad address says false. Signal-safe, any thread. Each
+// is a few instructions of assembly in the CPU's file, so that the fault handler knows exactly
+// where they fault. In a JVM that checks its handlers there is none of ours: there the kernel
+// loads, by a system call each.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,17 +22,27 @@ std::size_t jprof_copy(void* to, std::uint64_t from, std::size_t bytes);
 
 namespace jprof::agent::arch {
 
+// Whether the kernel loads, from now on. On the agent's thread, while no handler is at work.
+void let_kernel_load(bool wanted);
+bool kernel_loads();
+// process_vm_readv of this process: how many of `bytes` could be copied.
+std::size_t copy_by_kernel(void* to, std::uint64_t from, std::size_t bytes);
+
 inline bool load(std::uint64_t from, std::uint8_t* to) {
-  return jprof_load8(from, to) != 0;
+  return kernel_loads() ? copy_by_kernel(to, from, sizeof *to) == sizeof *to
+                        : jprof_load8(from, to) != 0;
 }
 inline bool load(std::uint64_t from, std::uint16_t* to) {
-  return jprof_load16(from, to) != 0;
+  return kernel_loads() ? copy_by_kernel(to, from, sizeof *to) == sizeof *to
+                        : jprof_load16(from, to) != 0;
 }
 inline bool load(std::uint64_t from, std::uint32_t* to) {
-  return jprof_load32(from, to) != 0;
+  return kernel_loads() ? copy_by_kernel(to, from, sizeof *to) == sizeof *to
+                        : jprof_load32(from, to) != 0;
 }
 inline bool load(std::uint64_t from, std::uint64_t* to) {
-  return jprof_load64(from, to) != 0;
+  return kernel_loads() ? copy_by_kernel(to, from, sizeof *to) == sizeof *to
+                        : jprof_load64(from, to) != 0;
 }
 
 // The value at `from`, or `otherwise` if it cannot be read.
@@ -40,7 +52,7 @@ inline std::uint64_t word_at(std::uint64_t from, std::uint64_t otherwise = 0) {
 }
 
 inline bool copy(void* to, std::uint64_t from, std::size_t bytes) {
-  return jprof_copy(to, from, bytes) == bytes;
+  return (kernel_loads() ? copy_by_kernel(to, from, bytes) : jprof_copy(to, from, bytes)) == bytes;
 }
 
 // True if the `bytes` bytes at `from` are `text`, a C string, and all of it.

@@ -50,8 +50,8 @@ void fill(wire::ModuleSlot& slot, const LoadedModule& module, std::uint64_t now_
   slot.bias = module.bias;
   slot.loaded_ns = now_ns;
   slot.unloaded_ns = 0;
-  slot.build_id_bytes = static_cast<std::uint32_t>(
-      os::read_build_id(module, slot.build_id, sizeof slot.build_id));
+  slot.build_id_bytes =
+      static_cast<std::uint32_t>(os::read_build_id(module, slot.build_id, sizeof slot.build_id));
   write_path(module.path, slot);
   store_release(slot.seq, slot.seq + 1);
 }

@@ -27,6 +27,7 @@ struct Chain {
   Link links[kMostLinks]; // the first one: what was there before us
 };
 Chain g_chains[2] = {{.signal = SIGSEGV, .links = {}}, {.signal = SIGBUS, .links = {}}};
+bool g_wanted = false; // a session has them installed
 std::atomic<Sampler*> g_guarded{nullptr};
 // HotSpot's own entry for programs that chain to it (signal chaining, "jvm.h" of 8 to 25).
 std::atomic<int (*)(int, siginfo_t*, void*, int)> g_jvm_handler{nullptr};
@@ -205,6 +206,7 @@ void know_jvm_handler(void* function) {
 }
 
 bool install_fault_handlers() {
+  g_wanted = true;
   if (!install(g_chains[0]) || !install(g_chains[1])) {
     restore_fault_handlers();
     return false;
@@ -214,6 +216,9 @@ bool install_fault_handlers() {
 
 void keep_fault_handlers() {
   for (Chain& chain : g_chains) {
+    if (!g_wanted) {
+      return;
+    }
     KernelSigaction now;
     if (os::signal_action(chain.signal, nullptr, &now) != 0 || link_of(now) != kMostLinks) {
       continue;
@@ -228,6 +233,7 @@ void keep_fault_handlers() {
 }
 
 void restore_fault_handlers() {
+  g_wanted = false;
   for (const Chain& chain : g_chains) {
     KernelSigaction now;
     const bool known = os::signal_action(chain.signal, nullptr, &now) == 0;

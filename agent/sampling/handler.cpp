@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/sampling/handler.h"
 
+#include "agent/arch/safe_load.h"
 #include "agent/os/system.h"
 #include "agent/sampling/fault_handler.h"
 #include "agent/sampling/signal_handler.h"
@@ -103,7 +104,7 @@ InstallError install_handlers(int signal, std::uint64_t* taken_by) {
     }
     g_replaced[signal] = {before, true};
   } // else it has stayed, or somebody has put it back: what it replaced is known
-  if (!install_fault_handlers()) {
+  if (!arch::kernel_loads() && !install_fault_handlers()) {
     return InstallError::kRefused;
   }
   const KernelSigaction action = our_action();

@@ -20,8 +20,9 @@ enum class InstallError { kNone, kSignalTaken, kRefused };
 // that the kernel still treats in its own way; SIGPROF if there is none.
 int free_signal();
 
-// Installs the fault handlers and the sampling handler. `taken_by` gets the foreign handler's
-// address with kSignalTaken. The sampler is not used before publish().
+// Installs the fault handlers, unless the kernel loads (arch/safe_load.h), and the sampling
+// handler. `taken_by` gets the foreign handler's address with kSignalTaken. The sampler is not used
+// before publish().
 InstallError install_handlers(int signal, std::uint64_t* taken_by);
 
 // A timer's signal with this value is counted by calibration_signals() and nothing else happens: it

@@ -46,6 +46,11 @@ std::uint64_t quiet_monotonic_ns(const Sampler& sampler) {
   return nanoseconds(now) > start ? nanoseconds(now) : start;
 }
 
+// Each load is a system call, and this thread may not be able to make one.
+bool must_not_load(const ThreadEntry& entry) {
+  return arch::kernel_loads() && load_relaxed(entry.quiet) != 0;
+}
+
 // The JavaThread that runs on this thread, or 0.
 std::uint64_t current_java_thread(const Sampler& sampler) {
   const VmLayout& vm = sampler.vm;
@@ -148,6 +153,14 @@ void note_java_thread(Sampler& sampler, ThreadEntry& entry, std::uint64_t java_t
 // This thread's own stack, as it was interrupted.
 WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void* ucontext,
                       ThreadEntry& entry, Scratch& scratch) {
+  if (must_not_load(entry)) {
+    scratch.frames[0] = wire::make_frame(wire::FrameKind::kError,
+                                         static_cast<std::uint64_t>(ErrorFrame::kUnsafeState));
+    WalkedStack nothing;
+    nothing.depth = 1;
+    nothing.error = ErrorFrame::kUnsafeState;
+    return nothing;
+  }
   const std::uint64_t java_thread = current_java_thread(sampler);
   note_java_thread(sampler, entry, java_thread);
   const std::uint32_t max_depth = load_relaxed(sampler.max_depth);
@@ -343,7 +356,7 @@ void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
     weight = take_weight(entry, overruns);
   }
   if (sampler.waiting != nullptr) {
-    note_java_thread(sampler, entry, current_java_thread(sampler));
+    note_java_thread(sampler, entry, must_not_load(entry) ? 0 : current_java_thread(sampler));
     WaitingTime& waiting = sampler.waiting[&entry - sampler.threads];
     add(waiting.weight, weight);
     add(waiting.signals, std::uint64_t{1});

@@ -91,7 +91,8 @@ enum class AgentStatus : std::uint32_t {
   kOtherPidNamespace = 12, // /proc in the JVM is not the JVM's own
   kVmExiting = 13,
   kRegionTooSmall = 14,
-  kHandlerBusy = 15, // a thread has not left the last session's handler; `detail` names it
+  kHandlerBusy = 15,     // a thread has not left the last session's handler; `detail` names it
+  kHandlersChecked = 16, // -Xcheck:jni, and the kernel cannot load in our handlers' place
 };
 
 struct FailedMessage {

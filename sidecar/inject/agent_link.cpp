@@ -53,7 +53,7 @@ struct StatusText {
   std::string_view cure;
 };
 
-constexpr std::array<StatusText, 15> kStatusTexts = {{
+constexpr std::array<StatusText, 16> kStatusTexts = {{
     {wire::AgentStatus::kBadMessage, ErrorCode::kProtocol,
      "it did not understand the start message",
      "restart the JVM: an older agent is resident in it"},
@@ -68,6 +68,9 @@ constexpr std::array<StatusText, 15> kStatusTexts = {{
      "wait for it to end, or stop it"},
     {wire::AgentStatus::kHandlerBusy, ErrorCode::kBusy, "the last session has not quite ended",
      "let the thread go on: it is stopped, held by a tracer or starved of CPU; then try again"},
+    {wire::AgentStatus::kHandlersChecked, ErrorCode::kJvmUnsupported,
+     "the JVM checks its signal handlers (-Xcheck:jni), so that we may install none",
+     "start the JVM without -Xcheck:jni"},
     {wire::AgentStatus::kMapFailed, ErrorCode::kAgentFailed,
      "the shared memory could not be mapped in the JVM",
      "look at the limits on its address space and memory"},

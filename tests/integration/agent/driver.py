@@ -23,6 +23,7 @@ HELLO, START, STARTED, FAILED, DRAINED, STOP, STOPPED = range(1, 8)
 STATUS = (
     "ok bad_message version_mismatch no_vm_structs unsupported_jvm busy map_failed signal_taken no_timers"
     " walker_unavailable engine_unavailable no_thread other_pid_namespace vm_exiting region_too_small handler_busy"
+    " handlers_checked"
 ).split()
 REASONS = "none asked deadline peer_gone overhead vm_exit handler_replaced agent_error".split()
 F_ADD_SEALS, SEALS = 1033, 1 | 2 | 4  # SEAL, SHRINK, GROW
@@ -42,9 +43,13 @@ class Jvm:
     def __init__(self, run_java, classes, arguments, options=()):
         self.process = subprocess.Popen([*run_java, *options, "-cp", classes, *arguments], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, start_new_session=True)  # fmt: skip
-        line = self.process.stdout.readline()
-        assert line.strip() == b"ready", f"the JVM said {line!r}"
         self.pid = self.process.pid
+        line = self.process.stdout.readline()
+        while line.startswith((b"WARNING", b"\t")):  # what -Xcheck:jni of JDK 8 says of its own launcher
+            line = self.process.stdout.readline()
+        if line.strip() != b"ready":
+            self.kill()
+            raise AssertionError(f"the JVM said {line!r}")
 
     def attach(self, *command):
         """The attach protocol, version 1: returns what the JVM answers."""

@@ -350,5 +350,34 @@ def another_profiler_may_have_the_signal(context):
         comes_first(context, jvm, "libasyncProfiler.so")
 
 
+@check
+def a_jvm_may_check_its_handlers(context):
+    """With -Xcheck:jni it looks for strangers' handlers twice a second, and complains in the program's own output."""
+    jvm = context.jvm("Known", "shares", options=["-Xcheck:jni"])
+    before = caught_signals(jvm.pid)
+    session = Session(jvm, context.library, interval_ms=2)
+    assert session.failure is None, session.failure
+    assert caught_signals(jvm.pid) == before | 1 << (signal.SIGPROF - 1)
+    samples = session.recording.samples
+
+    def whole():
+        return next((at for at, (_, stack) in enumerate(samples) if stack[-1][0] != "error"), len(samples))
+
+    session.run(3)
+    session.run_while(lambda: len(samples) - whole() < 200)
+    region = session.stop()
+    balanced(region)
+    del samples[: whole()]  # before, nobody had looked at the threads' own seccomp filters
+    finds_the_work(session)
+    session.close()
+    refused = Session(jvm, context.library, walker="asgct")
+    assert refused.failure and refused.failure[0] == "handlers_checked", refused.failure
+    refused.close()
+    wait_until_gone(jvm.pid)
+    jvm.process.kill()
+    printed = jvm.process.stdout.read().decode()
+    assert "handler modified" not in printed, printed[:300]
+
+
 if __name__ == "__main__":
     main()

@@ -56,7 +56,8 @@ TEST(Seccomp, IsUnknownOfAThreadThatIsNot) {
   ASSERT_TRUE(read_seccomp(::gettid(), &seccomp));
   ASSERT_TRUE(read_thread_state(::gettid(), &state));
   EXPECT_EQ(state.letter, 'R');
-  EXPECT_FALSE(read_seccomp(0x7fffffff, &seccomp)) << "what was read before must not be taken for it";
+  EXPECT_FALSE(read_seccomp(0x7fffffff, &seccomp))
+      << "what was read before must not be taken for it";
   ASSERT_TRUE(read_thread_state(::gettid(), &state));
   EXPECT_FALSE(read_thread_state(0x7fffffff, &state));
 }

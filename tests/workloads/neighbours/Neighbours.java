@@ -22,8 +22,8 @@ import java.util.concurrent.locks.LockSupport;
  * "overflow" overflows stacks ("overflowed-7"); "redefine" redefines a class that is at work
  * ("redefined-7"; needs this class as -javaagent); "files" leaves N file descriptors free, and closes
  * all that it has opened, and says "closed", when it is given a line; "parked" has N parked threads
- * ("parked-7") and works in another; "busy" works in N threads; "faults" meets null pointers, of which a thousand count as one
- * ("caught-7"), and overflows stacks ("overflowed-7"). Java 8.
+ * ("parked-7") and works in another; "busy" works in N threads; "faults" meets
+ * null pointers, of which a thousand count as one ("caught-7"), and overflows stacks ("overflowed-7"). Java 8.
  */
 public final class Neighbours {
   static volatile double sink;
