@@ -41,7 +41,6 @@ constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
 // For what a thread may hold: so long the stop waits, and so long the agent's thread stays then.
 constexpr std::uint64_t kHeldTimeoutNs = 250'000'000;
 constexpr std::uint64_t kHeldPatienceNs = 60'000'000'000;
-constexpr std::uint32_t kMostFrozenTries = 100; // one each 20 ms
 constexpr std::uint64_t kMinIntervalNs = 50'000;
 constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
 
@@ -113,6 +112,7 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
     failure = open_walker();
   }
   if (failure.status == AgentStatus::kOk) {
+    learn_frozen_layout();
     sampling::publish(&g_sampler);
   }
   return failure.status == AgentStatus::kOk ? arm_threads() : failure;
@@ -166,7 +166,6 @@ void Recorder::write_header() {
   header.counter_count = wire::kMaxCounters;
   header.max_depth = g_sampler.max_depth;
   g_sampler.frozen.store(g_frozen_known ? &g_frozen : nullptr);
-  g_sampler.frozen_wanted.store(0);
   g_sampler.generation_gate.reset();
   g_sampler.module_gate.reset();
   g_sampler.modules = g_module_maps;
@@ -286,7 +285,6 @@ StopReason Recorder::run() {
     g_threads.scan_if_due(now);
     g_threads.name_new_threads();
     g_generations.tick();
-    learn_frozen_layout();
     if (now >= next_modules) {
       next_modules = now + kModulesEveryNs;
       g_modules.refresh(now);
@@ -360,16 +358,12 @@ bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
   return false;
 }
 
-// From a thread whose frozen frames a handler has met.
+// Before the first timer: each sample of a virtual thread before would be without its callers.
+// Behind the handlers: it reads what may not be there.
 void Recorder::learn_frozen_layout() {
-  const std::uint64_t java_thread = g_sampler.frozen_wanted.exchange(0, std::memory_order_relaxed);
-  if (java_thread == 0 || g_frozen_known || frozen_tries_ == kMostFrozenTries) {
-    return;
-  }
-  ++frozen_tries_;
-  g_frozen_known = jvm::read_frozen_layout(g_sampler.vm, java_thread, &g_frozen);
-  if (g_frozen_known) {
-    g_sampler.frozen.store(&g_frozen, std::memory_order_release);
+  if (!g_frozen_known) {
+    g_frozen_known = jvm::read_frozen_layout(g_sampler.vm, &g_frozen);
+    g_sampler.frozen.store(g_frozen_known ? &g_frozen : nullptr, std::memory_order_release);
   }
 }
 

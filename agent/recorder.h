@@ -77,7 +77,6 @@ class Recorder {
   wire::HandlerLeft handler_left_{};
   wire::StopReason stop_reason_ = wire::StopReason::kNone;
   std::int64_t wait_ns_ = kTickNs;
-  std::uint32_t frozen_tries_ = 0;
   bool handlers_installed_ = false;
   OverheadLimit limit_;
   engines::DeliveryCost delivery_;

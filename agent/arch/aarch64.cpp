@@ -334,6 +334,67 @@ bool leave_exception_stub(std::uint64_t begin, Registers& registers) {
   return popped;
 }
 
+// ...; bl thaw; ...; sub sp, x9, #16; mov x29, sp; mov sp, x29; ldp x29, x30, [sp], #16; ret, the
+// same in 21 to 25; to go on with an exception it calls once more before the ldp.
+ThawState state_in_thaw_stub(std::uint64_t pc) {
+  constexpr std::uint32_t kSwitch = 0xd100413f;
+  constexpr std::uint32_t kSetFramePointer = 0x910003fd;
+  constexpr std::uint32_t kFreeFrame = 0x910003bf;
+  constexpr std::uint32_t kPop = 0xa8c17bfd;
+  constexpr std::uint32_t kReturn = 0xd65f03c0;
+  constexpr std::size_t kBefore = 16;
+  constexpr std::size_t kAhead = 6;
+  std::uint32_t code[kBefore + kAhead] = {};
+  if (!copy(code, pc - kBefore * 4, sizeof code)) {
+    return ThawState::kBefore;
+  }
+  const std::uint32_t* here = code + kBefore;
+  if ((here[0] == kSetFramePointer && here[1] == kFreeFrame && here[2] == kPop) ||
+      (here[0] == kFreeFrame && here[1] == kPop) || (here[0] == kPop && here[1] == kReturn) ||
+      (here[0] == kReturn && here[-1] == kPop)) {
+    return ThawState::kAfter;
+  }
+  for (std::size_t i = 0; i < kBefore + kAhead; ++i) {
+    const bool left = i + 2 < kBefore + kAhead && code[i + 2] == kFreeFrame;
+    if (code[i] == kSwitch && (i >= kBefore || !left)) {
+      return ThawState::kMoving;
+    }
+  }
+  return ThawState::kBefore;
+}
+
+bool leave_thaw_stub(Registers& registers) {
+  constexpr std::uint32_t kReturn = 0xd65f03c0;
+  std::uint32_t code = 0;
+  if (!load(registers.pc, &code)) {
+    return false;
+  }
+  if (code == kReturn) {
+    return leave_frameless(registers);
+  }
+  const std::uint64_t place = registers.sp;
+  if (!load(place + 8, &registers.pc) || !load(place, &registers.fp)) {
+    return false;
+  }
+  registers.pc = strip_return_address(registers.pc);
+  registers.sp = place + 16;
+  return true;
+}
+
+// ldr x8, [x28, #offset]; mov sp, x8
+std::int32_t entry_offset_in_thaw_stub(std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t at = begin; at + 8 <= end; at += 4) {
+    std::uint32_t code[2] = {};
+    if (!copy(code, at, sizeof code)) {
+      return -1;
+    }
+    if ((code[0] & 0xffc003ff) == 0xf9400388 && code[1] == 0x9100011f) {
+      return static_cast<std::int32_t>((code[0] >> 10 & 0xfff) * 8);
+    }
+  }
+  return -1;
+}
+
 bool leave_frameless(Registers& registers) {
   registers.pc = strip_return_address(registers.lr);
   return registers.pc != 0;

@@ -117,6 +117,20 @@ bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& 
 // where its frame does not stand. False where it does, or a load failed.
 bool leave_exception_stub(std::uint64_t begin, Registers& registers);
 
+// What HotSpot's stub that brings a virtual thread's frames back from the heap
+// (StubGenerator::generate_cont_thaw) has done where it was interrupted.
+enum class ThawState {
+  kBefore, // the frames are in the heap
+  kMoving, // or on the stack, but the stack pointer is not there yet
+  kAfter,  // it is about to return into the innermost of them
+};
+ThawState state_in_thaw_stub(std::uint64_t pc);
+// For an interrupted pc that is kAfter: the innermost of these frames. False: a load failed.
+bool leave_thaw_stub(Registers& registers);
+// Where in the JavaThread, by what such a stub's code reads first, the place on the stack is above
+// which the frames go (JavaThread::_cont_entry); -1 if the code between the two addresses does not.
+std::int32_t entry_offset_in_thaw_stub(std::uint64_t begin, std::uint64_t end);
+
 // For an interrupted pc in code of unknown shape that has no frame of its own yet: the caller as
 // seen by the return address on top of the stack (x86-64) or in the link register (aarch64).
 bool leave_frameless(Registers& registers);

@@ -374,6 +374,61 @@ bool leave_exception_stub(std::uint64_t begin, Registers& registers) {
   return popped;
 }
 
+// ...; call thaw; ...; mov %rbx, %rsp; sub $16, %rsp; pop %rbp; ret, the same in 21 to 25; to go on
+// with an exception it calls once more in between, behind mov %r15, %rdi.
+ThawState state_in_thaw_stub(std::uint64_t pc) {
+  constexpr std::uint8_t kSwitch[] = {0x48, 0x8b, 0xe3, 0x48, 0x83, 0xec, 0x10}; // mov; sub
+  constexpr std::size_t kBefore = 64; // from the switch to the jump, with an exception: 52
+  constexpr std::size_t kAhead = 24;  // from the return of the call to the switch: 17
+  std::uint8_t code[kBefore + kAhead + sizeof kSwitch] = {};
+  if (!copy(code, pc - kBefore, sizeof code)) {
+    return ThawState::kBefore;
+  }
+  const std::uint8_t* here = code + kBefore;
+  const bool at_pop = here[0] == 0x5d && here[1] == 0xc3;
+  if (at_pop || (here[0] == 0xc3 && here[-1] == 0x5d) ||
+      (__builtin_memcmp(here, kSwitch + 3, 4) == 0 && here[4] == 0x5d)) {
+    return ThawState::kAfter;
+  }
+  for (std::size_t i = 0; i + sizeof kSwitch + 3 <= sizeof code; ++i) {
+    const std::uint8_t* end = code + i + sizeof kSwitch;
+    if (__builtin_memcmp(code + i, kSwitch, sizeof kSwitch) == 0 &&
+        (i >= kBefore || matches(end, 0x49, 0x8b, 0xff))) {
+      return ThawState::kMoving;
+    }
+  }
+  return ThawState::kBefore;
+}
+
+bool leave_thaw_stub(Registers& registers) {
+  std::uint8_t code = 0;
+  if (!load(registers.pc, &code)) {
+    return false;
+  }
+  if (code == 0xc3) {
+    return leave_frameless(registers);
+  }
+  const std::uint64_t place = code == 0x5d ? registers.sp : registers.sp - 16;
+  registers.sp = place + 16;
+  return load(place + 8, &registers.pc) && load(place, &registers.fp);
+}
+
+// mov offset(%r15), %rsp
+std::int32_t entry_offset_in_thaw_stub(std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t at = begin; at + 7 <= end; ++at) {
+    std::uint8_t code[7] = {};
+    if (!copy(code, at, sizeof code)) {
+      return -1;
+    }
+    if (matches(code, 0x49, 0x8b, 0xa7)) {
+      std::int32_t offset = 0;
+      __builtin_memcpy(&offset, code + 3, sizeof offset);
+      return offset;
+    }
+  }
+  return -1;
+}
+
 bool leave_frameless(Registers& registers) {
   if (!load(registers.sp, &registers.pc)) {
     return false;

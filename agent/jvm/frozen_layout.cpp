@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/jvm/frozen_layout.h"
 
+#include "agent/arch/arch.h"
 #include "agent/arch/safe_load.h"
 #include "agent/jvm/class_fields.h"
 #include "agent/jvm/heap_layout.h"
 #include "agent/jvm/struct_tables.h"
 #include "agent/jvm/vm_flags.h"
+#include "agent/sampling/code_cache.h"
 #include "agent/sampling/name_store.h"
 
 namespace jprof::agent::jvm {
@@ -15,7 +17,7 @@ namespace {
 using arch::load;
 using arch::word_at;
 
-constexpr unsigned kMostSupers = 8;
+constexpr std::uint64_t kMostClasses = 512; // that the JVM itself names: 25 has 110
 constexpr std::uint64_t kMostMethods = 256; // Continuation has some forty
 constexpr char kChunk[] = "Ljdk/internal/vm/StackChunk;";
 
@@ -23,53 +25,40 @@ std::uint64_t field(std::uint64_t object, std::int32_t offset) {
   return object + static_cast<std::uint64_t>(offset);
 }
 
-// What the classes have that objects turn out to be of.
-class ObjectClasses {
+// The classes that the JVM itself uses, by name.
+class KnownClasses {
  public:
-  bool open(const StructTables& tables, const VmFlags& flags, const sampling::VmLayout& vm) {
+  bool open(const StructTables& tables, const sampling::VmLayout& vm) {
     vm_ = &vm;
-    super_ = tables.offset("Klass", "_super");
+    first_ = tables.lowest_static("vmClasses"); // an array of all of them; the tables list some
     methods_ = tables.offset("InstanceKlass", "_methods");
     array_length_ = tables.offset("Array<int>", "_length");
     array_data_ = tables.offset("Array<Method*>", "_data");
     layout_helper_ = tables.offset("Klass", "_layout_helper");
-    return super_ >= 0 && layout_helper_ >= 0 && classes_.open(tables, flags) &&
-           fields_.open(tables, vm);
+    return first_ != 0 && layout_helper_ >= 0 && fields_.open(tables, vm);
   }
-  // -1 if the object's class and those above it have no such field.
-  std::int32_t offset_of(std::uint64_t object, const char* name, const char* descriptor) const {
-    return first_upwards(object, std::int32_t{-1}, [&](std::uint64_t klass) {
-      return fields_.offset_of(klass, name, descriptor);
-    });
-  }
-  // The method of this name in the object's class or one above it; 0 if there is none.
-  std::uint64_t method_of(std::uint64_t object, const char* name) const {
-    return first_upwards(object, std::uint64_t{0},
-                         [&](std::uint64_t klass) { return method_in(klass, name); });
-  }
-  // Bytes of an object without what its class appends; 0 if unknown.
-  std::uint64_t fixed_bytes(std::uint64_t object) const {
-    std::uint32_t helper = 0; // of an instance: its size, and flags below 8 (oops/klass.hpp)
-    load(field(classes_.class_of(object), layout_helper_), &helper);
-    return helper < 4096 ? helper & ~std::uint32_t{7} : 0;
-  }
-
- private:
-  // What `find` says of the object's class, or of the first above it of which it does not say
-  // `none`.
-  template <typename Found, typename Find>
-  Found first_upwards(std::uint64_t object, Found none, Find&& find) const {
-    std::uint64_t klass = classes_.class_of(object);
-    for (unsigned i = 0; i < kMostSupers && klass != 0; ++i) {
-      if (const Found found = find(klass); found != none) {
-        return found;
+  // Its InstanceKlass; 0 if there is none of this name.
+  std::uint64_t find(const char* name) const {
+    for (std::uint64_t i = 0; i < kMostClasses; ++i) {
+      const std::uint64_t klass = word_at(first_ + i * 8);
+      const std::uint64_t symbol =
+          klass != 0 && (klass & 7) == 0 ? word_at(field(klass, vm_->method.klass_name)) : 0;
+      std::uint16_t length = 0;
+      if (symbol != 0 && (symbol & 7) == 0 &&
+          load(field(symbol, vm_->method.symbol_length), &length) &&
+          arch::holds_text(field(symbol, vm_->method.symbol_body), length, name)) {
+        return klass;
       }
-      klass = word_at(field(klass, super_));
     }
-    return none;
+    return 0;
   }
-  std::uint64_t method_in(std::uint64_t klass, const char* name) const {
-    if (methods_ < 0 || array_data_ < 0) {
+  // -1 if the class has no such field.
+  std::int32_t offset_of(std::uint64_t klass, const char* name, const char* descriptor) const {
+    return fields_.offset_of(klass, name, descriptor);
+  }
+  // 0 if the class has none of this name.
+  std::uint64_t method_of(std::uint64_t klass, const char* name) const {
+    if (klass == 0 || methods_ < 0 || array_data_ < 0) {
       return 0;
     }
     const std::uint64_t methods = word_at(field(klass, methods_));
@@ -85,48 +74,74 @@ class ObjectClasses {
     }
     return 0;
   }
+  // Bytes of an object without what its class appends; 0 if unknown.
+  std::uint64_t fixed_bytes(std::uint64_t klass) const {
+    std::uint32_t helper = 0; // of an instance: its size, and flags below 8 (oops/klass.hpp)
+    load(field(klass, layout_helper_), &helper);
+    return klass != 0 && helper < 4096 ? helper & ~std::uint32_t{7} : 0;
+  }
 
+ private:
   const sampling::VmLayout* vm_ = nullptr;
+  std::uint64_t first_ = 0;
   std::int32_t methods_ = -1;
   std::int32_t array_length_ = -1;
   std::int32_t array_data_ = -1;
-  std::int32_t super_ = -1;
   std::int32_t layout_helper_ = -1;
-  ClassWords classes_;
   ClassFields fields_;
 };
 
+// The heap of the code cache that holds the JVM's stubs; null if it is not known.
+const sampling::CodeHeap* heap_of_stubs(const sampling::VmLayout& vm) {
+  for (std::uint32_t i = 0; i < vm.heap_count; ++i) {
+    if (vm.call_stub_return >= vm.heaps[i].begin && vm.call_stub_return < vm.heaps[i].end) {
+      return &vm.heaps[i];
+    }
+  }
+  return nullptr;
+}
+
+// FrozenLayout::entry, which no table says, by the code that brings frozen frames back; -1 if that
+// is not found. The JVM has made it at its start, so it is among the first.
+std::int32_t read_entry_offset(const sampling::VmLayout& vm) {
+  constexpr unsigned kMostSteps = 4096;
+  const sampling::CodeHeap* heap = heap_of_stubs(vm);
+  std::uint64_t at = heap != nullptr ? heap->begin : 0;
+  for (unsigned i = 0; heap != nullptr && i < kMostSteps && at < heap->end; ++i) {
+    const std::uint64_t segment = std::uint64_t{1} << heap->log2_segment;
+    sampling::CodeBlob blob;
+    if (!find_blob(vm, at, &blob) || blob.end <= at) {
+      at += segment;
+      continue;
+    }
+    if (sampling::is_thaw_stub(blob)) {
+      return arch::entry_offset_in_thaw_stub(blob.code_begin, blob.end);
+    }
+    at = heap->begin + ((blob.end - heap->begin + segment - 1) & ~(segment - 1));
+  }
+  return -1;
+}
+
 } // namespace
 
-bool read_frozen_layout(const sampling::VmLayout& vm, std::uint64_t java_thread,
-                        sampling::FrozenLayout* layout) {
+bool read_frozen_layout(const sampling::VmLayout& vm, sampling::FrozenLayout* layout) {
   StructTables tables;
-  ObjectClasses classes;
+  KnownClasses classes;
   if (!tables.open()) {
     return false;
   }
   sampling::FrozenLayout found;
   found.virtual_thread = tables.offset("JavaThread", "_vthread"); // 21+
-  const VmFlags flags(tables);
-  if (found.virtual_thread < 0 || !classes.open(tables, flags, vm)) {
+  if (found.virtual_thread < 0 || !classes.open(tables, vm) ||
+      !read_heap_clock(tables, &found.clock)) {
     return false;
   }
-  if (!read_heap_clock(tables, &found.clock)) {
-    return false;
-  }
-  found.references = read_references(tables, flags, vm.java_feature);
-  const std::uint64_t handle = word_at(field(java_thread, found.virtual_thread));
-  const std::uint64_t thread = handle != 0 ? found.references.decode(word_at(handle)) : 0;
+  found.references = read_references(tables, VmFlags(tables), vm.java_feature);
+  const std::uint64_t thread = classes.find("java/lang/VirtualThread");
+  const std::uint64_t continuation = classes.find("jdk/internal/vm/Continuation");
+  const std::uint64_t chunk = classes.find("jdk/internal/vm/StackChunk");
   found.continuation = classes.offset_of(thread, "cont", "Ljdk/internal/vm/Continuation;");
-  if (found.continuation < 0) {
-    return false;
-  }
-  const std::uint64_t continuation = found.references.at(thread, found.continuation);
   found.tail = classes.offset_of(continuation, "tail", kChunk);
-  if (found.tail < 0) {
-    return false;
-  }
-  const std::uint64_t chunk = found.references.at(continuation, found.tail);
   found.entry_method = classes.method_of(continuation, "enterSpecial");
   found.parent = classes.offset_of(chunk, "parent", kChunk);
   found.size = classes.offset_of(chunk, "size", "I");
@@ -134,7 +149,9 @@ bool read_frozen_layout(const sampling::VmLayout& vm, std::uint64_t java_thread,
   found.bottom = classes.offset_of(chunk, "bottom", "I");
   found.argument_words = classes.offset_of(chunk, "argsize", "I");
   found.stack = classes.fixed_bytes(chunk);
-  const bool whole = found.parent >= 0 && found.size >= 0 && found.sp >= 0 && found.stack != 0 &&
+  found.entry = read_entry_offset(vm);
+  const bool whole = found.continuation >= 0 && found.tail >= 0 && found.parent >= 0 &&
+                     found.size >= 0 && found.sp >= 0 && found.stack != 0 &&
                      (found.bottom >= 0 || found.argument_words >= 0);
   if (whole) {
     *layout = found;

@@ -9,11 +9,9 @@
 
 namespace jprof::agent::jvm {
 
-// Learns from a thread that runs a virtual one where the frozen frames of all of them lie: libjvm's
-// tables do not name these classes, their objects do. False if `java_thread` runs none now, or this
-// JVM has none. The agent's thread only, with the session's fault handler installed; takes about a
-// millisecond.
-bool read_frozen_layout(const sampling::VmLayout& vm, std::uint64_t java_thread,
-                        sampling::FrozenLayout* layout);
+// Where the frozen frames of virtual threads lie, by the classes of the objects that hold them.
+// False if this JVM has none. The agent's thread only, with the session's fault handler installed;
+// takes less than a millisecond.
+bool read_frozen_layout(const sampling::VmLayout& vm, sampling::FrozenLayout* layout);
 
 } // namespace jprof::agent::jvm

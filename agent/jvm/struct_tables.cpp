@@ -105,6 +105,20 @@ std::uint64_t StructTables::static_address(const char* type, const char* field) 
   return at == 0 ? 0 : value_at<std::uint64_t>(at + fields_.fifth);
 }
 
+std::uint64_t StructTables::lowest_static(const char* type) const {
+  std::uint64_t lowest = 0;
+  for (std::uint64_t at = fields_.begin;; at += fields_.stride) {
+    const auto* type_name = value_at<const char*>(at + fields_.name);
+    if (type_name == nullptr) {
+      return lowest;
+    }
+    const auto address = value_at<std::uint64_t>(at + fields_.fifth);
+    if (address != 0 && (lowest == 0 || address < lowest) && os::equal(type_name, type)) {
+      lowest = address;
+    }
+  }
+}
+
 std::uint64_t StructTables::type_size(const char* type) const {
   for (std::uint64_t at = types_.begin;; at += types_.stride) {
     const auto* name = value_at<const char*>(at + types_.name);

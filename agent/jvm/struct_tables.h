@@ -34,6 +34,9 @@ class StructTables {
   const char* declared_type(const char* type, const char* field) const;
   // Address of a static field; 0 if there is none.
   std::uint64_t static_address(const char* type, const char* field) const;
+  // The lowest address of the static fields of a type: of an array of which the tables list some
+  // elements, the first of these. 0 if there is none.
+  std::uint64_t lowest_static(const char* type) const;
   // Size of a type; 0 if it is not listed.
   std::uint64_t type_size(const char* type) const;
   bool int_constant(const char* name, std::int32_t* value) const;

@@ -10,6 +10,9 @@ using arch::word_at;
 
 constexpr std::int32_t kMostWords = 1 << 24; // 128 MiB of stack
 constexpr unsigned kMostEmptyChunks = 16;
+// In a ContinuationEntry, the reference to the Continuation (runtime/continuationEntry.hpp, 21 to
+// 25: behind the parent entry, which is aligned behind an empty structure).
+constexpr std::uint64_t kContinuation = 16;
 
 std::uint64_t field(std::uint64_t object, std::int32_t offset) {
   return object + static_cast<std::uint64_t>(offset);
@@ -73,9 +76,29 @@ FrozenMoment frozen_moment(const FrozenLayout& layout) {
   return {layout.clock.now(), mask != 0 ? word_at(mask) : 0};
 }
 
+bool is_thaw_stub(const CodeBlob& blob) {
+  constexpr char kStart[] = "StubRoutines (continuation"; // then " stubs)" (21), "stubs)" (25)
+  return arch::holds_text(blob.name, sizeof kStart - 1, kStart);
+}
+
+std::uint64_t continuation_entry(const FrozenLayout& layout, std::uint64_t java_thread) {
+  const std::uint64_t entry = layout.entry >= 0 ? word_at(field(java_thread, layout.entry)) : 0;
+  return (entry & 7) == 0 ? entry : 0;
+}
+
 FrozenSearch first_frozen(const FrozenLayout& layout, std::uint64_t java_thread,
-                          FrozenStack* stack) {
+                          std::uint64_t entry, FrozenStack* stack) {
   const HeapReferences& references = layout.references;
+  // By what the JVM notes on the stack: a virtual thread acts as its carrier now and then, as while
+  // it asks to be woken up later. The ZGC that keeps marks in pointers keeps none in those on the
+  // stack. One that is stale leads to where the object was, whose own references are stale, too.
+  if (entry != 0) {
+    const std::uint64_t raw = word_at(entry + kContinuation);
+    const std::uint64_t continuation = references.coloured ? raw : references.decode_current(raw);
+    if (find_frames(layout, continuation, layout.tail, stack) == FrozenSearch::kFound) {
+      return FrozenSearch::kFound;
+    }
+  }
   const std::uint64_t handle = word_at(field(java_thread, layout.virtual_thread));
   const std::uint64_t thread = handle != 0 ? references.decode_current(word_at(handle)) : 0;
   const std::uint64_t continuation = references.current_at(thread, layout.continuation);

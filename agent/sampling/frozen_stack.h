@@ -8,6 +8,7 @@
 // (JDK 21+, runtime/continuationFreezeThaw.cpp, oops/stackChunkOop.hpp). Signal-safe. A collector
 // may move the objects, so nothing read here is believed without a look at what it leads to.
 
+#include "agent/sampling/code_cache.h"
 #include "agent/sampling/heap_references.h"
 
 #include <cstdint>
@@ -19,6 +20,8 @@ struct FrozenLayout {
   HeapReferences references;
   HeapClock clock;
   std::int32_t virtual_thread = -1; // in JavaThread: the handle of what it runs
+  // In JavaThread: where the frame begins of the method that is never frozen; -1: unknown.
+  std::int32_t entry = -1;
   std::int32_t continuation = -1;   // in java.lang.VirtualThread
   std::int32_t tail = -1;           // in jdk.internal.vm.Continuation
   std::int32_t parent = -1;         // in StackChunk, as all below
@@ -51,9 +54,16 @@ enum class FrozenSearch {
   kNone,       // there are no more
   kUnreadable, // nobody knows: a reference on the way is stale, or leads to no such object
 };
-// The innermost frozen frames of the virtual thread that `java_thread` runs.
+// True for the stub in whose care the frozen frames are: it stands for their return address on the
+// stack (returnBarrier), and fetches them (thaw).
+bool is_thaw_stub(const CodeBlob& blob);
+// Where the frame of `entry_method` begins on the stack, above all that can be frozen; 0 where the
+// thread runs no virtual one, or nobody knows.
+std::uint64_t continuation_entry(const FrozenLayout& layout, std::uint64_t java_thread);
+// The innermost frozen frames of the virtual thread that `java_thread` runs; `entry` is what
+// continuation_entry() says.
 FrozenSearch first_frozen(const FrozenLayout& layout, std::uint64_t java_thread,
-                          FrozenStack* stack);
+                          std::uint64_t entry, FrozenStack* stack);
 // Those that called what is in `stack`.
 FrozenSearch next_frozen(const FrozenLayout& layout, FrozenStack* stack);
 

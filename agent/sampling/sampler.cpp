@@ -178,9 +178,6 @@ WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void
                      sampler.modules[modules], generation.names, scratch.frames, max_depth);
   const WalkedStack stack = walker.walk(arch::read_registers(ucontext), java_thread);
   sampler.module_gate.leave(modules);
-  if (stack.wants_frozen) {
-    sampler.frozen_wanted.store(java_thread, std::memory_order_relaxed);
-  }
   return stack;
 }
 

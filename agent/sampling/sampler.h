@@ -98,13 +98,10 @@ struct Sampler {
   ReaderGate generation_gate;
   ModuleMap* modules = nullptr; // two of them
   ReaderGate module_gate;
-  std::atomic<std::uint32_t> modules_wanted{0}; // a handler met a pc in no known module
-  std::atomic<std::uint32_t> names_wanted{0};   // ... a thread with a JavaThread not known yet
-  // How frozen frames are read, once it is known; and a JavaThread that has some, by which the
-  // agent's thread can learn it.
-  std::atomic<const FrozenLayout*> frozen{nullptr};
-  std::atomic<std::uint64_t> frozen_wanted{0};
-  std::uint64_t handler_ns = 10'000;                  // atomic: what a sample has cost lately
+  std::atomic<std::uint32_t> modules_wanted{0};     // a handler met a pc in no known module
+  std::atomic<std::uint32_t> names_wanted{0};       // ... a thread with a JavaThread not known yet
+  std::atomic<const FrozenLayout*> frozen{nullptr}; // how frozen frames are read; null: unknown
+  std::uint64_t handler_ns = 10'000;                // atomic: what a sample has cost lately
   long (*clock)(int clock, void* timespec) = nullptr; // the vDSO's clock_gettime, may be null
   void* (*thread_specific)(unsigned key) = nullptr;   // libc's pthread_getspecific
 };

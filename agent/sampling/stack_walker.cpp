@@ -50,6 +50,8 @@ WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thre
     in_java_ = load(field(java_thread, thread.state), &state) && state == kInJava;
     const std::uint64_t base = word_at(field(java_thread, thread.stack_base));
     stack_end_ = base > at.sp ? base : stack_end_;
+    const std::uint64_t entry = frozen_ != nullptr ? continuation_entry(*frozen_, java_thread) : 0;
+    entry_ = entry >= at.sp && entry < stack_end_ ? entry : 0;
   }
   if (const std::uint64_t context = arch::entered_handler_context(at); context != 0) {
     resume_interrupted(context); // another signal of the same tick: it has not used any time yet
@@ -159,8 +161,18 @@ bool StackWalker::step_compiled(const CodeBlob& blob) {
   if (!interrupted_) {
     original_pc(vm_, blob, at_.sp, &at_.pc);
   }
-  push_scopes(blob);
-  return leave_frame_of(blob);
+  if (is_above_entry(blob)) {
+    return step_above_entry();
+  }
+  const bool native = push_scopes(blob);
+  if (!leave_frame_of(blob)) {
+    return false;
+  }
+  if (native && native_caller_ == 0) {
+    native_caller_ = at_.pc;
+    native_depth_ = result_.depth;
+  }
+  return true;
 }
 
 bool StackWalker::step_entry_frame() {
@@ -218,11 +230,12 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
     return generated || modules_.find(caller.pc) != nullptr ? accept(caller)
                                                             : fail(ErrorFrame::kBrokenStack);
   }
-  if (interrupted_ && leave_above_saved_sp(blob)) {
-    return true;
-  }
+  // First where its frame says: what it has not written yet in there may be an older stack pointer.
   if (is_caller(caller)) {
     return accept(caller);
+  }
+  if (interrupted_ && leave_above_saved_sp(blob)) {
+    return true;
   }
   // Some instruction sequences lower the stack pointer for a moment, or for a call of a leaf.
   const bool saved = !interrupted_ || vm_.java_feature <= kLastWithX87;
@@ -432,30 +445,32 @@ void StackWalker::push_method(FrameKind kind, const MethodView& method, std::int
       wire::make_java_frame(kind, bci >= 0 ? static_cast<std::uint64_t>(bci) : wire::kNoBci, name));
 }
 
-void StackWalker::push_scopes(const CodeBlob& blob) {
+// True for a native method.
+bool StackWalker::push_scopes(const CodeBlob& blob) {
   CompiledMethod compiled;
   MethodView method;
   if (!read_compiled_method(vm_, blob, &compiled) || !read_method(vm_, compiled.method, &method)) {
     push(wire::make_frame(FrameKind::kError, static_cast<std::uint64_t>(ErrorFrame::kNoMethod)));
-    return;
+    return false;
   }
   const FrameKind physical = compiled.optimised ? FrameKind::kC2 : FrameKind::kC1;
   Scope scope;
   if (method.is_native || !innermost_scope(vm_, compiled, at_.pc, &scope)) {
     push_method(method.is_native ? FrameKind::kJavaNative : physical, method, -1);
-    return;
+    return method.is_native;
   }
   for (std::uint32_t i = 0; i < kMaxInlining; ++i) {
     MethodView inlined;
     if (!read_method(vm_, scope.method, &inlined)) {
       push(wire::make_frame(FrameKind::kError, static_cast<std::uint64_t>(ErrorFrame::kNoMethod)));
-      return;
+      break;
     }
     push_method(scope.sender != 0 ? FrameKind::kInlined : physical, inlined, scope.bci);
     if (scope.sender == 0 || !scope_at(vm_, compiled, scope.sender, &scope)) {
-      return;
+      break;
     }
   }
+  return false;
 }
 
 void StackWalker::push_stub(const CodeBlob& blob) {

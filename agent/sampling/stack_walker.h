@@ -29,7 +29,6 @@ struct WalkedStack {
   wire::ErrorFrame error = wire::ErrorFrame::kNone; // why the walk ended early, if it did
   std::uint32_t unnamed_frames = 0;
   bool unknown_module = false; // a native pc lies in no module that we know of
-  bool wants_frozen = false;   // there are frozen frames, and nobody knows yet how to read them
 };
 
 class StackWalker {
@@ -68,6 +67,10 @@ class StackWalker {
   bool step_entry_frame();
   bool is_thaw_stub(const CodeBlob& blob) const;
   bool step_thaw_stub(const CodeBlob& blob);
+  bool is_above_entry(const CodeBlob& blob) const;
+  bool step_above_entry();
+  bool leave_entry();
+  bool push_frozen_frames();
   bool push_all_frozen();
   bool push_frozen(const FrozenStack& stack);
   void push_entry();
@@ -93,7 +96,7 @@ class StackWalker {
 
   void push(wire::Frame frame);
   void push_method(wire::FrameKind kind, const MethodView& method, std::int32_t bci);
-  void push_scopes(const CodeBlob& blob);
+  bool push_scopes(const CodeBlob& blob);
   void push_stub(const CodeBlob& blob);
 
   const VmLayout& vm_;
@@ -108,8 +111,12 @@ class StackWalker {
   bool innermost_ = true; // has met only leaves, which may be called from anywhere in a frame
   CodeBlob leaf_;         // the stub routine whose caller is looked for; its end is 0: none
   std::uint64_t java_thread_ = 0;
-  bool in_frozen_ = false; // has been through the frozen frames
-  bool in_java_ = false;   // the thread ran Java code when it was interrupted
+  bool in_frozen_ = false;  // has been through the frozen frames
+  std::uint64_t entry_ = 0; // where the frame begins that is behind the frozen ones; 0: unknown
+  // Where the innermost native method returns to, and how many frames were found before that.
+  std::uint64_t native_caller_ = 0;
+  std::uint32_t native_depth_ = 0;
+  bool in_java_ = false; // the thread ran Java code when it was interrupted
   Anchor anchor_;
   std::uint64_t stack_end_ = ~std::uint64_t{0};
   WalkedStack result_;

@@ -26,16 +26,53 @@ constexpr std::uint64_t kMostArgumentBytes = 256 * 8;
 
 } // namespace
 
-// True for the stub in whose care a virtual thread's other frames are: it stands for their return
-// address (returnBarrier), and fetches some of them (thaw).
 bool StackWalker::is_thaw_stub(const CodeBlob& blob) const {
-  constexpr char kStart[] = "StubRoutines (continuation"; // then " stubs)" (21), "stubs)" (25)
-  return !in_frozen_ && arch::holds_text(blob.name, sizeof kStart - 1, kStart);
+  return !in_frozen_ && sampling::is_thaw_stub(blob);
 }
 
 // All frames from here to the one that the carrier has called; then goes on as if it had been on
 // the stack. What does not fit together is taken back: a collector may have been at work.
 bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
+  if (interrupted_) {
+    push_stub(blob);
+    switch (arch::state_in_thaw_stub(at_.pc)) {
+    case arch::ThawState::kBefore:
+      break;
+    case arch::ThawState::kMoving: // what has been in the heap is not where the stack pointer is
+      note(ErrorFrame::kFrozenFrames);
+      in_frozen_ = true;
+      return leave_entry();
+    case arch::ThawState::kAfter: {
+      arch::Registers thawed = at_;
+      return (arch::leave_thaw_stub(thawed) && is_caller(thawed) && accept(thawed)) ||
+             fail(ErrorFrame::kBrokenStack);
+    }
+    }
+  }
+  if (!push_frozen_frames() && !interrupted_) {
+    push_stub(blob);
+  }
+  return leave_entry();
+}
+
+// True at the frame of a method that has called what lies below on the stack, but is itself in the
+// heap: while frames are being put there, the JVM writes the return address in the place of its
+// stub's (freeze_fast_existing_chunk).
+bool StackWalker::is_above_entry(const CodeBlob& blob) const {
+  CompiledMethod compiled;
+  return !interrupted_ && !in_frozen_ && entry_ != 0 && at_.sp <= entry_ &&
+         at_.sp + blob.frame_bytes > entry_ && entry_ - at_.sp <= kMostArgumentBytes &&
+         frozen_->entry_method != 0 && read_compiled_method(vm_, blob, &compiled) &&
+         compiled.method != frozen_->entry_method;
+}
+
+bool StackWalker::step_above_entry() {
+  push_frozen_frames();
+  return leave_entry();
+}
+
+// False, and with an error frame in their place, if they cannot be read.
+bool StackWalker::push_frozen_frames() {
   const arch::Registers barrier = at_;
   const std::uint64_t stack_end = stack_end_;
   const std::uint32_t depth = result_.depth;
@@ -45,17 +82,20 @@ bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
   stack_end_ = stack_end;
   if (whole) {
     push_entry();
-  } else {
-    result_.depth = depth;
-    result_.wants_frozen = frozen_ == nullptr;
-    note(ErrorFrame::kFrozenFrames);
-    push_stub(blob);
+    return true;
   }
-  // What has been thawed last may have left any frame pointer. The stub itself finds the entry's
-  // frame by the thread; we find its end.
-  arch::Registers caller = at_;
-  if (arch::leave_by_frame_pointer(caller) && is_caller(caller)) {
-    return accept(caller);
+  result_.depth = depth;
+  note(ErrorFrame::kFrozenFrames);
+  return false;
+}
+
+// The carrier's frame that has called the method below the frozen ones: the first word behind them
+// that can be its return address. The frame pointer says nothing here: what was thawed last may
+// have left any. Where the thread says so, the method's frame begins with what the JVM notes of it
+// (ContinuationEntry), all of it in use, so no older return address lies between.
+bool StackWalker::leave_entry() {
+  if (entry_ > at_.sp) {
+    at_.sp = entry_;
   }
   return accept_behind(kFrameHeadBytes, kMostArgumentBytes / 8) || fail(ErrorFrame::kBrokenStack);
 }
@@ -66,9 +106,14 @@ bool StackWalker::push_all_frozen() {
     return false;
   }
   FrozenStack stack;
-  FrozenSearch search = first_frozen(*frozen_, java_thread_, &stack);
+  FrozenSearch search = first_frozen(*frozen_, java_thread_, entry_, &stack);
   if (search != FrozenSearch::kFound) { // the stub stands for one frame at least
     return false;
+  }
+  // The frames on the stack are in the heap already, where the thread is about to leave them: from
+  // what called the native method that does it.
+  if (native_caller_ != 0 && word_at(stack.sp - 8) == native_caller_) {
+    result_.depth = native_depth_;
   }
   for (unsigned i = 0; search == FrozenSearch::kFound; ++i) {
     search = i < kMostChunks && push_frozen(stack) ? next_frozen(*frozen_, &stack)

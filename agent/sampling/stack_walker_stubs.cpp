@@ -37,7 +37,7 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
   if (at_.pc == vm_.call_stub_return && !interrupted_) {
     return step_entry_frame();
   }
-  if (!interrupted_ && is_thaw_stub(blob)) {
+  if (is_thaw_stub(blob)) {
     return step_thaw_stub(blob);
   }
   push_stub(blob);

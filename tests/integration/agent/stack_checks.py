@@ -6,6 +6,7 @@ import math
 
 from checks import balanced, check, poisson_bound, sampled
 from driver import Session, wait_for
+from virtual_stacks import judge
 
 
 def stacks_of_main(session, workload):
@@ -122,6 +123,24 @@ def exceptions_have_whole_stacks(context):
         print(f"  {option}: {len(lost)} of {len(stacks)} stacks are wrong or not whole; {stubs} in C2's exception stub")
         assert len(lost) <= poisson_bound(len(stacks) / 1000) and len(stacks) > 300, lost[:5]
         assert stubs > 20 or option != "-XX:-TieredCompilation", stubs
+        session.close()
+        jvm.kill()
+
+
+@check
+def virtual_threads_that_wait_have_whole_stacks(context):
+    """At most one stack in a thousand is not whole, and each of these says so; with ZGC, whose references may be stale, one in a
+    hundred. tests/full/frozen has the proof for each collector."""
+    if context.feature() < 21:
+        return
+    for collector, most in ("-XX:+UseG1GC", 1 / 1000), ("-XX:+UseZGC", 1 / 100):
+        jvm = context.jvm("Waits", options=[collector, "-Xmx256m"])
+        session, region = sampled(context, jvm, 3000, interval_ms=1, engine="perf-clock")
+        samples, faults, stacks = judge(session, region)
+        print(f"  {collector}: {sum(faults.values())} of {samples} stacks are not whole: {dict(faults)}")
+        silent = {fault: stack for fault, stack in stacks.items() if fault.startswith("silent")}
+        assert sum(faults[fault] for fault in silent) <= poisson_bound(samples / 10000), silent
+        assert samples > 1000 and sum(faults.values()) <= poisson_bound(samples * most), stacks
         session.close()
         jvm.kill()
 

@@ -48,7 +48,8 @@ class FrozenStacks : public ProtectedLoads {
   std::vector<std::uint64_t> places() {
     std::vector<std::uint64_t> out;
     FrozenStack stack;
-    last_ = first_frozen(layout_, address(java_thread_.data()), &stack);
+    last_ = first_frozen(layout_, address(java_thread_.data()),
+                         continuation_entry(layout_, address(java_thread_.data())), &stack);
     while (last_ == FrozenSearch::kFound) {
       out.push_back(stack.sp);
       out.push_back(stack.end);
@@ -74,6 +75,25 @@ TEST_F(FrozenStacks, GoFromTheInnermostChunkOutwards) {
             (std::vector<std::uint64_t>{address(&inner_[4 + 5]), address(&inner_[4 + 18]),
                                         address(&outer_[4 + 10]), address(&outer_[4 + 30])}));
   EXPECT_EQ(last_, FrozenSearch::kNone);
+}
+
+// As JDK 21 has it while the virtual thread asks to be woken up later.
+TEST_F(FrozenStacks, AreFoundFromTheStackWhileTheThreadActsAsItsCarrier) {
+  const Words entry{0, 0, address(continuation_.data())};
+  thread_[2] = 0;
+  EXPECT_TRUE(places().empty());
+  layout_.entry = 40;
+  java_thread_[5] = address(entry.data());
+  EXPECT_EQ(places().size(), 4U);
+}
+
+TEST_F(FrozenStacks, AreFoundByTheThreadWhereTheStackSaysNothing) {
+  const Words entry{};
+  layout_.entry = 40;
+  java_thread_[5] = address(entry.data());
+  EXPECT_EQ(places().size(), 4U);
+  java_thread_[5] = address(entry.data()) + 1; // no place of a frame
+  EXPECT_EQ(continuation_entry(layout_, address(java_thread_.data())), 0U);
 }
 
 TEST_F(FrozenStacks, SkipAnEmptyChunk) {

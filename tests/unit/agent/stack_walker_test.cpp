@@ -182,6 +182,7 @@ class MadJvm {
                   .bytes = 64};
     frozen_.virtual_thread = 56;
     frozen_.continuation = 8;
+    frozen_.entry = 24; // as stack_base: within the stack or not
     frozen_.tail = 8;
     frozen_.parent = 0;
     frozen_.size = 8;
