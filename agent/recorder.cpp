@@ -6,6 +6,7 @@
 #include "agent/handler_setup.h"
 #include "agent/jvm/frozen_layout.h"
 #include "agent/jvm/inlining_detail.h"
+#include "agent/jvm/mount_notifications.h"
 #include "agent/jvm/tool_interface.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/os/modules.h"
@@ -201,6 +202,15 @@ Failure Recorder::open_walker() {
   if (g_sampler.vm.java_feature > sampling::kLastFeatureWithMethodPointers) {
     return {AgentStatus::kWalkerUnavailable, 0, "this JVM's method ids cannot be read"};
   }
+  const bool agreed =
+      (start_.flags & static_cast<std::uint64_t>(wire::StartFlag::kMayLeaveBehind)) != 0;
+  const jvm::MountNotifications before = jvm::mount_notifications(g_sampler.vm.java_feature);
+  const bool leaves =
+      before == jvm::MountNotifications::kOff || before == jvm::MountNotifications::kUnknown;
+  if (leaves && !agreed) {
+    return {AgentStatus::kLeavesBehind, 0, ""};
+  }
+  set(Counter::kLeftBehind, leaves ? 1 : 0); // whatever comes: the JVM does it first
   const char* why = g_tools.open(java_vm_);
   if (why == nullptr && walker == wire::Walker::kAsyncGetCallTrace) {
     g_sampler.call_trace = os::find_symbol_in("libjvm.so", "AsyncGetCallTrace");

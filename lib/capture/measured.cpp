@@ -106,6 +106,7 @@ Json measured_json(const Measured& measured) {
     hottest.push_back(
         {{"name", method.name}, {"samples", method.samples}, {"weightNs", method.weight_ns}});
   }
+  out["residue"] = measured.residue;
   out["notes"] = measured.notes;
   out["skippedDeliveries"] = measured.skipped;
   out["fileErrors"] = measured.file_errors;
@@ -143,6 +144,7 @@ Measured measured_from_json(const Json& json) {
                              count_at(method, "weightNs")});
     }
   }
+  out.residue = texts_at(json, "residue");
   out.notes = texts_at(json, "notes");
   out.skipped = texts_at(json, "skippedDeliveries");
   out.file_errors = texts_at(json, "fileErrors");

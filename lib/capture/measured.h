@@ -60,6 +60,7 @@ struct Measured {
   Cost cost;
   std::vector<Method> hottest; // at most ten
   bool interrupted = false;
+  std::vector<std::string> residue; // what the capture left in the JVM for good
   std::vector<std::string> notes;
   std::vector<std::string> skipped; // each way of delivering the agent that was not taken, and why
   std::vector<std::string> file_errors; // derived files that could not be made

@@ -162,6 +162,9 @@ std::string summary_text(const Measured& measured, Detail detail) {
   }
   out += samples_line(measured) + lost_line(measured) + rate_line(measured);
   out += measured.salvaged ? line("cost", "not known") : cost_line(measured);
+  for (const std::string& residue : measured.residue) {
+    out += line("stays", base::printable(residue, 500));
+  }
   for (const std::string& note : measured.notes) {
     out += line("note", base::printable(note, 500));
   }

@@ -14,9 +14,9 @@ namespace jprof::config {
 namespace {
 
 constexpr std::size_t kMostBytes = 256 * 1024;
-constexpr std::array<std::string_view, 11> kOperations{
-    "record",   "load",        "properties", "agentProperties", "threaddump", "datadump",
-    "dumpheap", "inspectheap", "setflag",    "printflag",       "jcmd"};
+constexpr std::array<std::string_view, 12> kOperations{
+    "record",   "leaveBehind", "load",        "properties", "agentProperties", "threaddump",
+    "datadump", "dumpheap",    "inspectheap", "setflag",    "printflag",       "jcmd"};
 constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 2> kFormats{"json", "text"};
 

@@ -71,7 +71,8 @@ struct SidecarConfig {
   std::string log_format = "json"; // json, text
 };
 
-// A word that `allow` may hold: "record", or a command of `jprof attach`.
+// A word that `allow` may hold: "record", "leaveBehind" (captures that leave something in the JVM
+// for good), or a command of `jprof attach`.
 bool is_known_operation(std::string_view word);
 
 // Strict: an unknown key is an error with its line.

@@ -92,6 +92,7 @@ Json encode_record(const RecordRequest& record) {
                {"event", record.event},
                {"engine", record.engine},
                {"walker", record.walker},
+               {"leaveBehind", record.leave_behind},
                {"formats", record.formats},
                {"sendFiles", record.send_files},
                {"join", record.join}};
@@ -122,6 +123,7 @@ base::Result<RecordRequest> parse_record(const Json& json) {
   record.pid = static_cast<std::uint32_t>(pid);
   record.duration = std::chrono::nanoseconds(duration);
   record.interval = std::chrono::nanoseconds(interval);
+  record.leave_behind = base::json_bool(json, "leaveBehind");
   record.send_files = base::json_bool(json, "sendFiles", true);
   record.join = base::json_bool(json, "join", false);
   const Json& pod = base::json_object(json, "pod");

@@ -42,6 +42,7 @@ struct RecordRequest {
   std::string event = "cpu";
   std::string engine;               // empty: the default
   std::string walker;               // empty: the default
+  bool leave_behind = false;        // what the walker leaves in the JVM for good may stay
   std::vector<std::string> formats; // endings without a dot: "html", "collapsed", "jprof"
   bool send_files = true;           // false: keep them for `fetch`, send only the result
   bool join = false;                // another capture of this JVM is running: wait for its result

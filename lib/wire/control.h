@@ -63,7 +63,14 @@ struct StartMessage {
   std::uint64_t duration_ns;           // the agent stops by itself this long after its start
   std::uint32_t max_overhead_permille; // 0: no limit
   std::uint32_t signal;                // 0: SIGPROF, or another that has no handler
-  std::uint64_t reserved[5];
+  std::uint64_t flags;                 // StartFlag bits
+  std::uint64_t reserved[4];
+};
+
+enum class StartFlag : std::uint64_t {
+  // What stays in the JVM when the session is over, and makes it slower, may stay: what the walkers
+  // that open JVMTI leave on in 21 and later.
+  kMayLeaveBehind = 1,
 };
 
 struct StartedMessage {
@@ -93,6 +100,7 @@ enum class AgentStatus : std::uint32_t {
   kRegionTooSmall = 14,
   kHandlerBusy = 15,     // a thread has not left the last session's handler; `detail` names it
   kHandlersChecked = 16, // -Xcheck:jni, and the kernel cannot load in our handlers' place
+  kLeavesBehind = 17,    // without StartFlag::kMayLeaveBehind
 };
 
 struct FailedMessage {

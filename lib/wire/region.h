@@ -83,6 +83,7 @@ enum class Counter : std::uint32_t {
   kIntervalNanosNow = 40, // the interval in force
   kPerfRefusal = 41,      // asked for kPerfClock: why not, an errno or kPerfNotTried; 0: it is used
   kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
+  kLeftBehind = 48,       // 1: JVMTI's notifications of mounts are on since this session, for good
   kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
 };
 

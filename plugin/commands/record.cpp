@@ -42,6 +42,7 @@ struct RecordOptions {
   std::string event = "cpu";
   std::string engine;
   std::string walker;
+  bool leave_behind = false;
   std::vector<std::string> outputs;
   std::string store;
   std::string cluster_name;
@@ -91,6 +92,7 @@ Result<control::RecordRequest> make_request(const RecordOptions& options) {
   out.event = options.event;
   out.engine = options.engine;
   out.walker = options.walker;
+  out.leave_behind = options.leave_behind;
   out.pid = options.pid;
   out.cause = options.cause;
   out.join = options.join;
@@ -220,6 +222,11 @@ Result<int> record(const RecordOptions& options, bool json) {
       std::fputs(explain(capture.pod, capture.way).c_str(), stderr);
     }
   }
+  if (options.leave_behind && !options.walker.empty() && options.walker != "vmstructs") {
+    std::fputs("note: this walker opens JVMTI: on JDK 21 and later mounts of virtual threads stay "
+               "some 20 to 30 % dearer until the JVM ends\n",
+               stderr);
+  }
   if (options.dry_run) {
     print_plan(captures, refused, json);
     return worst_exit_code(refused);
@@ -248,6 +255,9 @@ void add_record_options(cli::Command command, RecordOptions& options) {
               "What walks the stacks: vmstructs (default, jprof's own), or, to see how they "
               "differ, asgct, jvmti, jmx")
       .one_of({"vmstructs", "asgct", "jvmti", "jmx"});
+  command.flag("--leave-behind", options.leave_behind,
+               "Accept that asgct, jvmti and jmx leave mounts of virtual threads some 20 to 30 % "
+               "dearer until the JVM ends (JDK 21 and later); the sidecar's allow: must name it");
   command
       .option("-o,--output", options.outputs,
               "File whose ending gives the format; repeatable. Default: a page in the working "

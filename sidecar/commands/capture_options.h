@@ -20,12 +20,17 @@ struct CaptureOptions {
   std::string interval = "10ms";
   std::string agent{};
   std::string agent_volume{};
+  bool leave_behind = false;
 };
 
 // PID, --duration and --interval; then, where a command has its own in between, the rest. The
 // options must outlive the command.
 void add_target_options(cli::Command command, CaptureOptions& options,
                         const std::string& duration_help);
+// Only for commands that can choose what walks the stacks.
+void add_leave_behind(cli::Command command, CaptureOptions& options);
+// One line on the terminal before a capture that may leave something in the JVM for good.
+void tell_what_stays(const std::string& walkers);
 void add_agent_options(cli::Command command, CaptureOptions& options);
 
 // A request with all of them; kUsage for a duration or interval that is none.

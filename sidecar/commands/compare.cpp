@@ -91,7 +91,12 @@ base::Status record_round(record::CaptureRequest& request, const std::string& wa
   return {};
 }
 
-// In rounds, so that what the program does in between is seen by all.
+bool opens_jvmti(const std::string& walker) {
+  return walker != "vmstructs";
+}
+
+// In rounds, so that what the program does in between is seen by all. Each begins with one that may
+// be refused, before any time is spent on others.
 base::Result<Compared> measure(const CompareOptions& options) {
   JPROF_TRY_ASSIGN(record::CaptureRequest request, request_of(options.capture));
   request.duration = request.duration / (options.rounds * options.walkers.size());
@@ -99,8 +104,14 @@ base::Result<Compared> measure(const CompareOptions& options) {
   request.directory = work->path();
   StopOnSignal signals;
   Compared out{.pid = 0, .java_version = {}, .comparison = WalkerComparison(options.walkers)};
+  const auto first = static_cast<std::size_t>(std::ranges::find_if(options.walkers, opens_jvmti) -
+                                              options.walkers.begin());
+  if (options.capture.leave_behind && first < options.walkers.size()) {
+    tell_what_stays("asgct, jvmti and jmx");
+  }
   for (unsigned round = 0; round < options.rounds; ++round) {
-    for (std::size_t i = 0; i < options.walkers.size(); ++i) {
+    for (std::size_t turn = 0; turn < options.walkers.size(); ++turn) {
+      const std::size_t i = (first + turn) % options.walkers.size();
       JPROF_TRY(record_round(request, options.walkers[i], *work, signals, i, out));
     }
   }
@@ -232,7 +243,8 @@ void add_compare(cli::Program& program) {
                    .summary = "Show how the stack walkers differ about a JVM, method by method",
                    .examples = "  jprof compare\n"
                                "  jprof compare 4711 --duration 1m --interval 1ms\n"
-                               "  jprof compare 4711 --walker vmstructs --walker jvmti\n"},
+                               "  jprof compare 4711 --walker vmstructs --walker jvmti\n"
+                               "  jprof compare 4711 --leave-behind    # JDK 21 and later\n"},
                   [&program, options] { return compare(*options, program.json()); });
   add_target_options(command, options->capture, "How long for all walkers together");
   command.option("--rounds", options->rounds, "How often the walkers take turns").show_default();
@@ -242,6 +254,7 @@ void add_compare(cli::Program& program) {
           "May be repeated: vmstructs, asgct, jvmti, jmx; the first is the measure of the others")
       .repeated()
       .show_default();
+  add_leave_behind(command, options->capture);
   command.option("--top", options->top, "Methods to show at most").show_default();
   add_agent_options(command, options->capture);
 }

@@ -236,6 +236,9 @@ base::Result<int> run_record(RecordOptions options, bool json) {
   }
   JPROF_TRY_ASSIGN(const std::vector<Output> outputs, plan_outputs(options.outputs));
   JPROF_TRY_ASSIGN(const record::CaptureRequest request, make_request(options, outputs));
+  if (options.walker != "vmstructs" && request.leave_behind) {
+    tell_what_stays("walkers such as " + base::printable(options.walker));
+  }
   StopOnSignal signals;
   JPROF_TRY(make_directory(request.directory));
   ProgressLine line(!json);
@@ -279,6 +282,7 @@ void add_record(cli::Program& program) {
               "What walks the stacks: vmstructs (jprof's own), or, to see how they differ, "
               "asgct, jvmti, jmx")
       .show_default();
+  add_leave_behind(command, options->capture);
   command
       .option("--max-overhead", options->max_overhead,
               "Give up rate, then depth, rather than cost more of the JVM's CPU time; 0: never")

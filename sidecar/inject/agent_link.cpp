@@ -53,7 +53,7 @@ struct StatusText {
   std::string_view cure;
 };
 
-constexpr std::array<StatusText, 16> kStatusTexts = {{
+constexpr std::array<StatusText, 17> kStatusTexts = {{
     {wire::AgentStatus::kBadMessage, ErrorCode::kProtocol,
      "it did not understand the start message",
      "restart the JVM: an older agent is resident in it"},
@@ -88,6 +88,10 @@ constexpr std::array<StatusText, 16> kStatusTexts = {{
      "/proc in the JVM's container is not of its own PID namespace",
      "mount the container's own /proc in it"},
     {wire::AgentStatus::kVmExiting, ErrorCode::kTargetGone, "the JVM is exiting", ""},
+    {wire::AgentStatus::kLeavesBehind, ErrorCode::kUsage,
+     "this stack walker opens JVMTI, which leaves mounts of virtual threads some 20 to 30 % dearer "
+     "for as long as the JVM runs",
+     "leave --walker out, or accept that by --leave-behind"},
     // Ours to see to if it were true; but a JVM says it, and what it says is never a bug of ours.
     {wire::AgentStatus::kRegionTooSmall, ErrorCode::kAgentFailed,
      "the recording region is too small", ""},

@@ -293,6 +293,7 @@ class Capture {
     options.max_overhead_permille = request_.max_overhead_permille;
     options.engine = engine_of(request_).value();
     options.walker = walker_of(request_.walker).value();
+    options.may_leave_behind = request_.leave_behind;
     options.region_bytes = memory.bytes;
     options.limits.recording_bytes = std::min(options.limits.recording_bytes, room_.recording_ends);
     options.limits.dictionary_bytes = static_cast<std::size_t>(memory.budget.dictionary_bytes);

@@ -28,6 +28,7 @@ struct CaptureRequest {
   std::string event = "cpu";
   std::string engine = "auto"; // or "cpu-timer", "perf-clock" (which falls back to the timer)
   std::string walker = "vmstructs";
+  bool leave_behind = false; // what the walker leaves in the JVM for good may stay
   std::uint32_t max_depth = 2048;
   std::uint32_t max_overhead_permille = wire::kDefaultOverheadPermille; // 0: no limit
   // What to derive besides profile.jprof, by file ending without the dot: "html", "collapsed".
@@ -112,6 +113,7 @@ struct CaptureOutcome {
   bool partial = false;             // something else ended it early
   std::string partial_reason;
   std::vector<CapturedFile> files;
+  std::vector<std::string> residue; // what stays in the JVM for good
   std::vector<std::string> notes;
   std::vector<std::string> skipped_deliveries; // each rung that was not taken, and why
   std::vector<base::Error> file_errors;        // derived files that could not be made

@@ -108,6 +108,8 @@ base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
   start.interval_ns = static_cast<std::uint64_t>(options.interval.count());
   start.duration_ns = static_cast<std::uint64_t>(options.duration.count());
   start.max_overhead_permille = options.max_overhead_permille;
+  start.flags =
+      options.may_leave_behind ? static_cast<std::uint64_t>(wire::StartFlag::kMayLeaveBehind) : 0;
   JPROF_TRY(send_start(input.socket, start, region));
   JPROF_TRY_ASSIGN(const std::optional<AgentMessage> answer,
                    receive_within(input.socket, options.start_timeout));

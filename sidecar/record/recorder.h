@@ -31,6 +31,7 @@ struct RecorderOptions {
   wire::Walker walker = wire::Walker::kVmStructs;
   std::uint32_t max_depth = 2048;
   std::uint32_t max_overhead_permille = wire::kDefaultOverheadPermille; // 0: no limit
+  bool may_leave_behind = false; // wire::StartFlag::kMayLeaveBehind
   std::uint64_t region_bytes = kDefaultRegionBytes;
   IntakeLimits limits;
   std::chrono::milliseconds drain_period{200};

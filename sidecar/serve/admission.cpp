@@ -32,6 +32,9 @@ base::Status check_allowed(const config::SidecarConfig& config, const std::strin
 base::Status check_request(const config::SidecarConfig& config,
                            const control::RecordRequest& request) {
   JPROF_TRY(check_allowed(config, "record"));
+  if (request.leave_behind) {
+    JPROF_TRY(check_allowed(config, "leaveBehind"));
+  }
   if (!capture::is_capture_id(request.id)) {
     return base::make_failure(ErrorCode::kUsage,
                               "not a capture id: '" + base::printable(request.id, 80) + "'",

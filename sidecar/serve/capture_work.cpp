@@ -276,6 +276,7 @@ class Work {
     if (!request_.walker.empty()) {
       job.walker = request_.walker;
     }
+    job.leave_behind = request_.leave_behind;
     for (const std::string& format : request_.formats) {
       if (format != "jprof" && format != "manifest") {
         job.formats.push_back(format);

@@ -23,7 +23,7 @@ HELLO, START, STARTED, FAILED, DRAINED, STOP, STOPPED = range(1, 8)
 STATUS = (
     "ok bad_message version_mismatch no_vm_structs unsupported_jvm busy map_failed signal_taken no_timers"
     " walker_unavailable engine_unavailable no_thread other_pid_namespace vm_exiting region_too_small handler_busy"
-    " handlers_checked"
+    " handlers_checked leaves_behind"
 ).split()
 REASONS = "none asked deadline peer_gone overhead vm_exit handler_replaced agent_error".split()
 F_ADD_SEALS, SEALS = 1033, 1 | 2 | 4  # SEAL, SHRINK, GROW
@@ -88,7 +88,7 @@ class Session:
     """One recording, from the sidecar's side."""
 
     def __init__(self, jvm, library, interval_ms=10, duration_s=3600, region_bytes=REGION_BYTES, depth=2048,
-                 signal_number=0, overhead=0, walker="vmstructs", engine="cpu-timer"):  # fmt: skip
+                 signal_number=0, overhead=0, walker="vmstructs", engine="cpu-timer", leave_behind=True):  # fmt: skip
         self.recording = Recording()
         self.nonce = secrets.token_bytes(16)
         self.region_bytes = region_bytes
@@ -108,8 +108,9 @@ class Session:
         os.unlink(f"/proc/{jvm.pid}/root/tmp/{name}")
         self.hello = self.receive(HELLO)
         assert self.hello[16:32] == self.nonce
-        start = struct.pack("<IIIIIIQ2QQQII40x", START, 112, 1, ENGINES[engine], WALKERS[walker], depth, region_bytes, 1, 2,
-                            int(interval_ms * 1e6), int(duration_s * 1e9), overhead, signal_number)  # fmt: skip
+        start = struct.pack("<IIIIIIQ2QQQIIQ32x", START, 112, 1, ENGINES[engine], WALKERS[walker], depth, region_bytes, 1, 2,
+                            int(interval_ms * 1e6), int(duration_s * 1e9), overhead, signal_number,
+                            int(leave_behind))  # fmt: skip
         socket.send_fds(self.channel, [start], [self.memory])
         kind, message = self.any_message()
         self.failure = None

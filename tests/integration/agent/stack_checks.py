@@ -146,6 +146,24 @@ def virtual_threads_that_wait_have_whole_stacks(context):
 
 
 @check
+def nothing_is_left_behind_that_was_not_agreed_to(context):
+    """Where JVMTI would turn on for good what makes virtual threads dearer, it is opened only if that was agreed to, or is so."""
+    jvm = context.jvm("Known", "shares", "3600")
+    leaves = 1 if context.feature() >= 21 else 0
+    session, region = sampled(context, jvm, 1, leave_behind=False)
+    assert region.counters["left_behind"] == 0
+    session.close()
+    if leaves:
+        session = Session(jvm, context.library, walker="jvmti", leave_behind=False)
+        assert session.failure and session.failure[0] == "leaves_behind", session.failure
+        session.close()
+    for agreed, left in (True, leaves), (False, 0):
+        session, region = sampled(context, jvm, 1, walker="jvmti", leave_behind=agreed)
+        assert region.counters["left_behind"] == left, (agreed, region.counters)
+        session.close()
+
+
+@check
 def inlined_loops_are_named(context):
     """What the JVM compiles while it is sampled names the methods that it has inlined, also where it polls in none of
     them; the flag of the JVM's that this takes is as before afterwards."""

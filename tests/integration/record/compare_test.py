@@ -40,7 +40,7 @@ def compare(context, pid):
     compiler too little to have replaced the interpreter, which polls."""
     for seconds in (12, 40, 120):
         command = [context.arguments.jprof, "compare", str(pid), "--agent", context.arguments.library, "--json", "-i", "4ms",
-                   "--rounds", "2", "-d", f"{seconds}s"]  # fmt: skip
+                   "--rounds", "2", "-d", f"{seconds}s", "--leave-behind"]  # fmt: skip
         done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
         result = json.loads(done.stdout)
         assert done.returncode == 0, result
@@ -86,7 +86,7 @@ def no_walker_hurts_a_jvm_or_tells_a_wrong_name(context):
         jvm = context.jvm(*workload)
         for walker in OTHERS:
             process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--max-overhead", "0", "--walker", walker,
-                                    "-o", "walked.collapsed")  # fmt: skip
+                                    "--leave-behind", "-o", "walked.collapsed")  # fmt: skip
             record_test.wait_until_sampled(jvm.pid, 2)
             process.send_signal(record_test.signal.SIGINT)
             code, result = context.finish(process)
@@ -110,7 +110,8 @@ def a_jvm_that_ends_is_not_held_up(context):
     """It ends as it would have, whatever the agent's thread waits for at that time, and its profile is kept."""
     for walker in OTHERS:
         jvm = context.jvm("Known", "shares", "3600")
-        process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--walker", walker, "-o", "ended.jprof")
+        process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--walker", walker, "--leave-behind", "-o",
+                                "ended.jprof")  # fmt: skip
         record_test.wait_until_sampled(jvm.pid)
         jvm.terminate()
         code = jvm.wait(timeout=100)
@@ -118,6 +119,46 @@ def a_jvm_that_ends_is_not_held_up(context):
         code, result = context.finish(process)
         assert (code, result["partial"]) == (6, True), result
         assert result["samples"] > 0, result
+
+
+def mounts_are_told(pid):
+    """The JVM's own flag, None where this release has none: whether it tells JVMTI of each mount of a virtual thread."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        line = next(line for line in maps if "/libjvm.so" in line)
+    symbols = subprocess.run(["nm", line.split()[-1]], stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = re.search(r"^([0-9a-f]+) \S _ZN27JvmtiVTMSTransitionDisabler25_VTMS_notify_jvmti_eventsE$", symbols, re.M)
+    if not found:
+        return None
+    with open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        memory.seek(int(line.split("-")[0], 16) + int(found[1], 16))
+        return memory.read(1) == b"\1"
+
+
+@check
+def what_stays_in_the_jvm_is_agreed_to_before_and_told(context):
+    """Our own walker turns nothing on. The JVM's own, where they turn on what stays, only if that was agreed to, or is so already."""
+    jvm = context.jvm("Known", "shares", "3600")
+    since_21 = int(re.search(r"\d+", context.arguments.jdk).group()) >= 21
+    assert mounts_are_told(jvm.pid) == (False if since_21 else None)
+    code, result = context.record(jvm.pid, "-d", "300ms", "-o", "own.jprof")
+    assert (code, result["residue"]) == (0, []), result
+    assert not mounts_are_told(jvm.pid)
+    if since_21:
+        for walker in OTHERS:
+            code, result = context.record(jvm.pid, "-d", "100s", "--walker", walker, "-o", "refused.jprof")
+            assert (code, result["reason"]) == (2, "Usage") and "--leave-behind" in result["cure"], result
+        command = [context.arguments.jprof, "compare", str(jvm.pid), "--agent", context.arguments.library, "-d", "1h"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100, check=False)
+        assert done.returncode == 2 and b"--leave-behind" in done.stderr, done  # at once, not after our own walker's share
+        assert mounts_are_told(jvm.pid) is False
+        process = context.start(jvm.pid, "--json", "-d", "300ms", "--walker", "jvmti", "--leave-behind", "-o", "agreed.jprof")
+        out, told = process.communicate(timeout=120)
+        result = json.loads(out)
+        assert process.returncode == 0 and len(result["residue"]) == 1, result
+        assert b"until the JVM ends" in told, told
+        assert mounts_are_told(jvm.pid) is True
+    code, result = context.record(jvm.pid, "-d", "300ms", "--walker", "jvmti", "-o", "again.jprof")
+    assert (code, result["residue"]) == (0, []), result  # nothing more stays than before
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ Measured sample() {
   out.threads = 31;
   out.cost.total = milliseconds(250);
   out.hottest = {{"a.b.C.d", 9, 310}};
+  out.residue = {"something is on until the JVM ends"};
   out.notes = {"an agent was resident"};
   out.skipped = {"shared volume: none is configured"};
   return out;
@@ -78,6 +79,7 @@ TEST(Summary, SaysWhatAPersonWantsToKnow) {
             "  lost      2 (ring full 2)\n"
             "  rate      cpu every 10.0 ms asked, 10.0 ms got; engine ctimer, walker vmstructs\n"
             "  cost      250 ms CPU in the JVM, 0.25 % of what it used; longest handler 0 ns\n"
+            "  stays     something is on until the JVM ends\n"
             "  note      an agent was resident\n"
             "hottest methods (self, with the 95 % range)\n"
             "   31.0 % (30.2 to 31.8)  a.b.C.d\n");

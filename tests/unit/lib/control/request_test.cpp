@@ -23,6 +23,7 @@ Request record_request() {
   request.record.formats = {"html", "collapsed"};
   request.record.send_files = false;
   request.record.join = true;
+  request.record.leave_behind = true;
   request.record.pod = {"c1",         "shop",     "checkout-1",     "uid",      "node-1", "app",
                         "Deployment", "checkout", "registry/app:1", "sha256:ab"};
   return request;
@@ -41,6 +42,7 @@ TEST(Request, RecordComesBackAsSent) {
   EXPECT_EQ(got->record.container_id, std::string(64, 'a'));
   EXPECT_FALSE(got->record.send_files);
   EXPECT_TRUE(got->record.join);
+  EXPECT_TRUE(got->record.leave_behind);
 }
 
 TEST(Request, AttachComesBackAsSent) {

@@ -33,6 +33,15 @@ TEST(CheckRequest, RefusesWhatIsNotAllowed) {
   EXPECT_EQ(refusal(config, request()), ErrorCode::kNotAllowed);
 }
 
+TEST(CheckRequest, LeavesNothingBehindUnlessThatIsAllowed) {
+  auto asked = request();
+  asked.leave_behind = true;
+  EXPECT_EQ(refusal({}, asked), ErrorCode::kNotAllowed);
+  config::SidecarConfig config;
+  config.allow = {"record", "leaveBehind"};
+  EXPECT_TRUE(check_request(config, asked));
+}
+
 TEST(CheckRequest, HoldsTheLimitsToTheNanosecond) {
   config::SidecarConfig config;
   config.limits.longest_duration = 10s;
