@@ -168,6 +168,13 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   add_unsampled(result.sandboxed, "have seccomp filters of their own and were left alone",
                 out.notes);
   add_leftovers(result, out.notes);
+  if (result.damaged > 0) {
+    out.notes.push_back(
+        std::to_string(result.damaged) +
+        " entries of what the JVM wrote are not sane (stacks or names that overlap, "
+        "are deeper than asked or lie nowhere, times that cannot be): they are "
+        "[damaged] in the profile");
+  }
   if (std::string lost = lost_detail(result); !lost.empty()) {
     out.notes.push_back(std::move(lost));
   }

@@ -16,6 +16,8 @@ using profile::StackId;
 
 // A cache is dropped when a hostile agent fills it; it is only a cache.
 constexpr std::size_t kMostCached = 1U << 20;
+// A sane agent's names are read once in each generation, and again after the cache was dropped.
+constexpr std::uint64_t kTimesRead = 4;
 
 std::uint64_t key_of(std::uint32_t generation, std::uint32_t offset) {
   return std::uint64_t{generation} << 32 | offset;
@@ -83,7 +85,9 @@ std::string java_class_label(std::string_view internal_name) {
 
 FrameNamer::FrameNamer(const RegionReader& region, profile::RecordingWriter& writer,
                        NativeNamer native)
-    : region_(region), writer_(writer), native_(std::move(native)) {}
+    : region_(region), writer_(writer), native_(std::move(native)),
+      stack_budget_(region.stack_arena_bytes()),
+      name_budget_(region.name_arena_bytes() * kTimesRead) {}
 
 FrameId FrameNamer::error_frame(std::string_view label) {
   return writer_.intern_frame(
@@ -117,7 +121,9 @@ StackId FrameNamer::stack(const wire::SampleSlot& sample) {
 
 StackId FrameNamer::read_stack(const wire::SampleSlot& sample) {
   RegionStack raw;
-  if (!region_.read_stack(sample.generation, sample.stack, raw)) {
+  if (!region_.read_stack(sample.generation, sample.stack, raw) ||
+      !stack_budget_.take(sample.generation,
+                          sizeof(wire::StackRecord) + raw.frames.size() * sizeof(wire::Frame))) {
     return single(damaged_frame());
   }
   std::vector<FrameId> frames; // leaf first, as in the region
@@ -172,7 +178,6 @@ FrameId FrameNamer::frame(const wire::SampleSlot& sample, wire::Frame frame, boo
 }
 
 FrameId FrameNamer::java_frame(const wire::SampleSlot& sample, wire::Frame frame) {
-  const wire::FrameKind kind = wire::frame_kind(frame);
   const std::uint32_t name = wire::frame_name(frame);
   if (name == 0) {
     return error_frame(
@@ -182,47 +187,50 @@ FrameId FrameNamer::java_frame(const wire::SampleSlot& sample, wire::Frame frame
     java_methods_.clear();
     line_entries_ = 0;
   }
-  const JavaKey key{key_of(sample.generation, name), kind};
+  const std::uint64_t key = key_of(sample.generation, name);
   auto found = java_methods_.find(key);
   if (found == java_methods_.end()) {
     found = java_methods_.emplace(key, read_method(sample, frame)).first;
     line_entries_ += found->second.lines.size();
   }
-  return at_line(found->second, wire::frame_bci(frame));
+  return at_line(found->second, java_kind(wire::frame_kind(frame)), wire::frame_bci(frame));
 }
 
 FrameNamer::JavaMethod FrameNamer::read_method(const wire::SampleSlot& sample, wire::Frame frame) {
   RegionName text;
-  if (!region_.read_name(sample.generation, wire::frame_name(frame), text)) {
-    return {.frame = writer_.frame(damaged_frame()), .lines = {}, .by_line = {}};
+  if (!region_.read_name(sample.generation, wire::frame_name(frame), text) ||
+      !name_budget_.take(sample.generation, sizeof(wire::NameRecord) + text.bytes())) {
+    return {.frame = writer_.frame(damaged_frame()), .lines = {}, .known = {}};
   }
   const std::string owner =
       java_class_label(text_of(text.class_name, text.flags, wire::NameFlag::kClassCut));
   const std::string method = text_of(text.name, text.flags, wire::NameFlag::kNameCut);
   const bool excludes_zero =
       (text.flags & static_cast<unsigned>(wire::NameFlag::kLinesExcludeZero)) != 0;
-  return {.frame = {.kind = java_kind(wire::frame_kind(frame)),
-                    .name = writer_.intern_string(owner.empty() ? method : owner + '.' + method),
+  return {.frame = {.name = writer_.intern_string(owner.empty() ? method : owner + '.' + method),
                     .owner = writer_.intern_string(owner),
                     .signature = writer_.intern_string(
                         text_of(text.signature, text.flags, wire::NameFlag::kSignatureCut))},
           .lines = LineTable(text.lines, excludes_zero),
-          .by_line = {}};
+          .known = {}};
 }
 
-FrameId FrameNamer::at_line(JavaMethod& method, std::uint64_t bci) {
+FrameId FrameNamer::at_line(JavaMethod& method, profile::FrameKind kind, std::uint64_t bci) {
   const std::int32_t line = bci == wire::kNoBci || !with_lines_
                                 ? 0
                                 : method.lines.line_of(static_cast<std::uint32_t>(bci));
-  for (const auto& [known, id] : method.by_line) {
-    if (known == line) {
-      return id;
+  for (const JavaMethod::Known& known : method.known) {
+    if (known.line == line && known.kind == kind) {
+      return known.id;
     }
   }
   profile::Frame frame = method.frame;
+  if (frame.kind != profile::FrameKind::kError) { // "[damaged]" is what it is
+    frame.kind = kind;
+  }
   frame.line = line;
   const FrameId id = writer_.intern_frame(frame);
-  method.by_line.emplace_back(line, id);
+  method.known.push_back({line, kind, id});
   return id;
 }
 
@@ -249,7 +257,7 @@ FrameId FrameNamer::native_frame(const wire::SampleSlot& sample, wire::Frame fra
 void FrameNamer::forget(std::uint32_t up_to_generation) {
   const auto is_old = [&](std::uint64_t key) { return key >> 32 <= up_to_generation; };
   std::erase_if(stacks_, [&](const auto& entry) { return is_old(entry.first); });
-  std::erase_if(java_methods_, [&](const auto& entry) { return is_old(entry.first.name); });
+  std::erase_if(java_methods_, [&](const auto& entry) { return is_old(entry.first); });
 }
 
 } // namespace jprof::record

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/profile/recording_writer.h"
+#include "sidecar/record/arena_budget.h"
 #include "sidecar/record/line_table.h"
 #include "sidecar/record/region_reader.h"
 
@@ -65,27 +66,24 @@ class FrameNamer {
   const RegionReader& region_;
   profile::RecordingWriter& writer_;
   NativeNamer native_;
-  // Keys: generation << 32 | offset; the kind of the frame apart.
+  // Keys: generation << 32 | offset.
   std::unordered_map<std::uint64_t, profile::StackId> stacks_;
-  struct JavaKey {
-    std::uint64_t name;
-    wire::FrameKind kind;
-    friend bool operator==(const JavaKey&, const JavaKey&) = default;
-  };
-  struct JavaKeyHash {
-    std::size_t operator()(const JavaKey& key) const {
-      return (key.name * 16 + static_cast<std::size_t>(key.kind)) * 0x9e3779b97f4a7c15ULL;
-    }
-  };
   struct JavaMethod {
-    profile::Frame frame;
+    profile::Frame frame; // but for kind and line
     LineTable lines;
-    std::vector<std::pair<std::int32_t, profile::FrameId>> by_line;
+    struct Known {
+      std::int32_t line;
+      profile::FrameKind kind;
+      profile::FrameId id;
+    };
+    std::vector<Known> known;
   };
-  profile::FrameId at_line(JavaMethod& method, std::uint64_t bci);
+  profile::FrameId at_line(JavaMethod& method, profile::FrameKind kind, std::uint64_t bci);
   JavaMethod read_method(const wire::SampleSlot& sample, wire::Frame frame);
 
-  std::unordered_map<JavaKey, JavaMethod, JavaKeyHash> java_methods_;
+  ArenaBudget stack_budget_;
+  ArenaBudget name_budget_;
+  std::unordered_map<std::uint64_t, JavaMethod> java_methods_;
   std::size_t line_entries_ = 0; // of the tables in java_methods_, at most
   std::unordered_map<std::uint64_t, profile::FrameId> native_frames_; // by address as looked up
   std::size_t depth_limit_ = 0;

@@ -46,24 +46,48 @@ profile::ThreadState state_of(std::uint8_t state) {
 Intake::Intake(RegionReader& region, profile::RecordingWriter& writer, NativeNamer native,
                const IntakeLimits& limits)
     : region_(region), writer_(writer), namer_(region, writer, std::move(native)),
-      threads_(region, writer), limits_(limits) {}
+      threads_(region, writer), limits_(limits) {
+  // One frame more says why a walk ended; the middle of a cut stack has one, too.
+  constexpr std::size_t kBesides = 2;
+  region_.refuse_deeper_than(limits.depth == 0 ? 0 : limits.depth + kBesides);
+}
 
 bool Intake::full() const {
   return dictionary_full_ || samples_ >= limits_.samples ||
          writer_.bytes_written() >= limits_.recording_bytes;
 }
 
-base::Status Intake::drain(Reading reading) {
+bool Intake::overfull() const {
+  return writer_.dictionary_bytes() > 2 * limits_.dictionary_bytes;
+}
+
+base::Status Intake::drain(Reading reading, const Enough& enough) {
   now_ns_ = monotonic_ns();
-  JPROF_TRY(region_.read_samples(reading, slots_));
-  for (const wire::SampleSlot& slot : slots_) {
-    JPROF_TRY(take(slot));
+  JPROF_TRY(take_waiting(enough));
+  if (behind() > 0) {
+    return {};
   }
-  if (region_.drained_generation() > forgotten_generation_) {
+  JPROF_TRY(region_.read_samples(reading, slots_));
+  next_slot_ = 0;
+  JPROF_TRY(take_waiting(enough));
+  if (behind() == 0 && region_.drained_generation() > forgotten_generation_) {
     forgotten_generation_ = region_.drained_generation();
     namer_.forget(forgotten_generation_);
   }
-  watch_memory();
+  return {};
+}
+
+// Memory and time are looked at for each sample: what one of them costs is bounded by the depth and
+// by the region's size, what a whole ring of them costs is not.
+base::Status Intake::take_waiting(const Enough& enough) {
+  while (next_slot_ < slots_.size() && !overfull()) {
+    JPROF_TRY(take(slots_[next_slot_]));
+    ++next_slot_;
+    watch_memory();
+    if (enough && enough()) {
+      break;
+    }
+  }
   return {};
 }
 

@@ -10,12 +10,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 namespace jprof::record {
 
 struct IntakeLimits {
+  std::uint32_t depth = 0; // what the agent was asked for: deeper stacks are refused; 0: no limit
   std::size_t dictionary_bytes = 64U << 20;   // then new stacks keep less of their depth
   std::uint64_t recording_bytes = 512U << 20; // then the capture ends
   std::uint64_t samples = 30'000'000;         // then the capture ends
@@ -28,14 +30,20 @@ class Intake {
   Intake(RegionReader& region, profile::RecordingWriter& writer, NativeNamer native,
          const IntakeLimits& limits);
 
-  // Reads and writes everything that is there now. An error of the region is kProtocol, one of the
-  // writer is the sink's.
-  base::Status drain(Reading reading);
+  // Reads and writes what is there now, until `enough` says so between two samples: then behind()
+  // tells what is left of it, and the next call begins with that. What was read may be acknowledged
+  // only when nothing is left. An error of the region is kProtocol, one of the writer is the
+  // sink's.
+  using Enough = std::function<bool()>;
+  base::Status drain(Reading reading, const Enough& enough = nullptr);
+  std::size_t behind() const { return slots_.size() - next_slot_; }
   // Rereads the table of threads.
   void update_threads(ThreadBook::CpuTimes cpu_times) { threads_.update(cpu_times); }
   void modules_changed() { namer_.forget_addresses(); }
   // A limit is reached: nothing more should be recorded.
   bool full() const;
+  // It went on all the same, until there is no memory for more: drain() takes nothing any more.
+  bool overfull() const;
 
   const HotMethods& hot() const { return hot_; }
   const ThreadBook& threads() const { return threads_; }
@@ -47,6 +55,7 @@ class Intake {
   bool detail_was_cut() const { return detail_was_cut_; }
 
  private:
+  base::Status take_waiting(const Enough& enough);
   base::Status take(const wire::SampleSlot& slot);
   void watch_memory();
   // Ends in an error frame, at either end.
@@ -61,6 +70,7 @@ class Intake {
   HotMethods hot_;
   IntakeLimits limits_;
   std::vector<wire::SampleSlot> slots_;
+  std::size_t next_slot_ = 0; // of these, to be taken
   std::uint64_t now_ns_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t error_samples_ = 0;

@@ -35,6 +35,8 @@ constexpr milliseconds kDeadlineGrace{300};
 // A ring that filled by this share since the last drain is read sooner.
 constexpr std::uint64_t kBusyShare = 4;
 constexpr milliseconds kBusyPeriod{25};
+// A drain is left after so long: stops, deadlines and the agent's messages are looked at between.
+constexpr milliseconds kSlice{100};
 constexpr int kMostMessages = 64; // SymbolSupply asks for 32 at most
 constexpr std::size_t kProgressMethods = 5;
 constexpr std::size_t kResultMethods = 10;
@@ -126,6 +128,12 @@ base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
   return base::make_failure(ErrorCode::kTargetGone, "the JVM ended before the recording began");
 }
 
+IntakeLimits limits_of(const RecorderOptions& options) {
+  IntakeLimits limits = options.limits;
+  limits.depth = options.max_depth;
+  return limits;
+}
+
 // The recording of one session, from the agent's Started to the end chunk.
 class Session {
  public:
@@ -133,7 +141,7 @@ class Session {
           const wire::StartedMessage& started)
       : input_(input), options_(options), region_(region), waker_(input.stop),
         begin_(steady_clock::now()), writer_(input.sink, opening_info(), {.tick = tick()}),
-        intake_(region_, writer_, input.native.namer, options.limits), flush_(kFlushPeriod),
+        intake_(region_, writer_, input.native.namer, limits_of(options)), flush_(kFlushPeriod),
         tables_(kTablesPeriod) {
     result_.started = started;
     if (input.native.symbolizer != nullptr) {
@@ -235,18 +243,20 @@ class Session {
     if (tables_.due(now) || reading == Reading::kFinal) {
       update_tables(reading);
     }
-    if (reading == Reading::kLive && waits_for_names()) {
+    if (reading == Reading::kLive && intake_.behind() == 0 && waits_for_names()) {
       return;
     }
     const std::uint64_t before = region_.tail();
     if (!broken_) {
-      handle(intake_.drain(reading));
+      handle(intake_.drain(reading, [end = now + kSlice] { return steady_clock::now() >= end; }));
     }
     if (broken_) {
       return;
     }
     busy_ = (region_.tail() - before) > region_.ring_capacity() / kBusyShare;
-    send_drained(input_.socket, region_.tail(), region_.drained_generation());
+    if (intake_.behind() == 0) {
+      send_drained(input_.socket, region_.tail(), region_.drained_generation());
+    }
     if (flush_.due(now)) {
       handle(writer_.flush());
     }
@@ -290,7 +300,10 @@ class Session {
 
   // Until the next drain is due, the agent says something, or a stop is asked for.
   void wait() {
-    const milliseconds period = busy_ ? kBusyPeriod : options_.drain_period;
+    const bool more = intake_.behind() > 0 && !intake_.overfull();
+    const milliseconds period = more    ? milliseconds(0)
+                                : busy_ ? kBusyPeriod
+                                        : options_.drain_period;
     // Once asked, the waker stays readable: it must not turn the wait into a spin.
     std::array<pollfd, 2> waits{
         {{input_.socket, POLLIN, 0}, {stop_asked_ ? -1 : waker_.fd(), POLLIN, 0}}};
@@ -331,9 +344,7 @@ class Session {
 
   void finish() {
     const bool clean = stopped_.has_value();
-    if (!broken_) {
-      drain_once(Reading::kFinal);
-    }
+    read_the_rest();
     take_counters();
     if (clean) {
       result_.reason = static_cast<wire::StopReason>(stopped_->reason);
@@ -357,6 +368,22 @@ class Session {
     result_.recording_bytes = writer_.bytes_written();
   }
 
+  void read_the_rest() {
+    const auto end = steady_clock::now() + options_.last_read_timeout;
+    bool more = !broken_;
+    while (more) {
+      drain_once(Reading::kFinal);
+      report_progress();
+      more = !broken_ && intake_.behind() > 0 && !intake_.overfull() && steady_clock::now() < end;
+    }
+    result_.left_out = intake_.behind() + (broken_ ? 0 : region_.unread());
+    if (result_.left_out > 0) {
+      end_early("there was no " + std::string(intake_.overfull() ? "memory" : "time") +
+                " to read all that the JVM wrote: " + std::to_string(result_.left_out) +
+                " samples are left out");
+    }
+  }
+
   void take_counters() { std::ranges::copy(region_.header().counters, result_.counters); }
 
   void fill_result(bool clean) {
@@ -374,8 +401,8 @@ class Session {
                                    result_.counter(wire::Counter::kOutcomeError);
     const bool sums = entered >= outcomes && (!clean || result_.in_flight <= result_.stragglers);
     const std::uint64_t unsure = clean ? result_.stragglers : result_.in_flight;
-    const bool samples =
-        recorded <= result_.samples + unsure && result_.samples <= recorded + unsure;
+    const std::uint64_t read = result_.samples + result_.left_out;
+    const bool samples = recorded <= read + unsure && result_.samples <= recorded + unsure;
     result_.accounted = !broken_ && sums && samples;
     result_.hottest = hottest(kResultMethods);
     result_.blocked = intake_.threads().unsampled(wire::ThreadFlag::kSignalBlocked);
@@ -430,32 +457,6 @@ class Session {
 };
 
 } // namespace
-
-std::string_view engine_name(std::uint32_t engine) {
-  switch (static_cast<wire::Engine>(engine)) {
-  case wire::Engine::kCpuTimer:
-    return "cpu-timer";
-  case wire::Engine::kPerfClock:
-    return "perf-clock";
-  case wire::Engine::kWallClock:
-    return "wall-clock";
-  }
-  return "unknown";
-}
-
-std::string_view walker_name(std::uint32_t walker) {
-  switch (static_cast<wire::Walker>(walker)) {
-  case wire::Walker::kVmStructs:
-    return "vmstructs";
-  case wire::Walker::kAsyncGetCallTrace:
-    return "asgct";
-  case wire::Walker::kGetStackTrace:
-    return "jvmti";
-  case wire::Walker::kJmx:
-    return "jmx";
-  }
-  return "unknown";
-}
 
 base::Result<RecorderResult> record(const RecorderInput& input, const RecorderOptions& options) {
   JPROF_TRY_ASSIGN(const auto session, new_session_id());

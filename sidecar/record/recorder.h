@@ -37,6 +37,8 @@ struct RecorderOptions {
   std::chrono::milliseconds drain_period{200};
   std::chrono::milliseconds start_timeout{15000};
   std::chrono::milliseconds stop_timeout{10000};
+  // Once nothing is recorded any more: for what is still to be read. What is not, is counted.
+  std::chrono::milliseconds last_read_timeout{5000};
 };
 
 // Where native names come from; follows the table of modules.
@@ -84,6 +86,7 @@ struct RecorderResult {
   std::uint32_t max_depth = 0;      // in force at the end
   std::uint64_t recording_bytes = 0;
   bool detail_cut = false;          // stacks were shortened to stay within the sidecar's memory
+  std::uint64_t left_out = 0;       // samples that there was no time or no memory to read
   std::uint64_t damaged = 0;        // entries of the region with references or times that cannot be
   std::vector<MethodShare> hottest; // at most ten
   ThreadBook::Unsampled blocked;    // no signal reached them

@@ -231,6 +231,7 @@ bool RegionReader::read_stack(std::uint32_t generation, std::uint32_t stack,
   std::memcpy(&record, guess.data(), sizeof(record));
   const std::size_t frame_bytes = record.depth * sizeof(wire::Frame);
   if (record.ready != 1 || record.depth == 0 ||
+      (most_frames_ != 0 && record.depth > most_frames_) ||
       frame_bytes > table->bytes - offset - sizeof(record)) {
     return false;
   }

@@ -6,6 +6,7 @@
 #include "lib/wire/control.h"
 #include "lib/wire/region.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,9 @@ struct RegionName {
   std::string name;
   std::string signature;
   std::string lines; // a compressed line table, if flags say so; foreign bytes (line_table.h)
+  std::size_t bytes() const {
+    return class_name.size() + name.size() + signature.size() + lines.size();
+  }
 };
 
 // kLive stops at the first sample that is still being written. kFinal, for a region that nobody
@@ -72,6 +76,16 @@ class RegionReader {
   std::uint64_t tail() const { return tail_; }
   std::uint32_t drained_generation() const { return drained_generation_; }
   std::uint64_t ring_capacity() const { return ring_.capacity; }
+  // What all records of one generation have room in: those of a sane agent do not overlap.
+  std::uint64_t stack_arena_bytes() const { return std::max(stacks_[0].bytes, stacks_[1].bytes); }
+  std::uint64_t name_arena_bytes() const { return std::max(names_[0].bytes, names_[1].bytes); }
+  // From now on a stack of more frames is refused: nobody asked for one. 0 is no limit.
+  void refuse_deeper_than(std::size_t frames) { most_frames_ = frames; }
+  // Samples in the ring that read_samples() has not yet given, by the last header.
+  std::uint64_t unread() const {
+    const std::uint64_t behind = header_.ring_head - tail_;
+    return behind <= ring_.capacity ? behind : 0; // else it is not sane, and stands for nothing
+  }
   // Slots reserved but never completed, found by kFinal reading.
   std::uint64_t slots_in_flight() const { return slots_in_flight_; }
 
@@ -103,6 +117,7 @@ class RegionReader {
   std::uint64_t tail_ = 0;
   std::uint32_t drained_generation_ = 0;
   std::uint64_t slots_in_flight_ = 0;
+  std::size_t most_frames_ = 0;
 };
 
 } // namespace jprof::record

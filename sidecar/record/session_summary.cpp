@@ -8,6 +8,32 @@ namespace jprof::record {
 
 using wire::Counter;
 
+std::string_view engine_name(std::uint32_t engine) {
+  switch (static_cast<wire::Engine>(engine)) {
+  case wire::Engine::kCpuTimer:
+    return "cpu-timer";
+  case wire::Engine::kPerfClock:
+    return "perf-clock";
+  case wire::Engine::kWallClock:
+    return "wall-clock";
+  }
+  return "unknown";
+}
+
+std::string_view walker_name(std::uint32_t walker) {
+  switch (static_cast<wire::Walker>(walker)) {
+  case wire::Walker::kVmStructs:
+    return "vmstructs";
+  case wire::Walker::kAsyncGetCallTrace:
+    return "asgct";
+  case wire::Walker::kGetStackTrace:
+    return "jvmti";
+  case wire::Walker::kJmx:
+    return "jmx";
+  }
+  return "unknown";
+}
+
 std::vector<profile::Loss> losses_of(const RecorderResult& result) {
   std::vector<profile::Loss> losses;
   const auto add = [&](const char* reason, std::uint64_t samples, std::uint64_t weight) {
@@ -18,6 +44,7 @@ std::vector<profile::Loss> losses_of(const RecorderResult& result) {
   add("ring full", result.counter(Counter::kOutcomeRingFull), result.counter(Counter::kLostWeight));
   add("inside our own handler", result.counter(Counter::kOutcomeNested), 0);
   add("in flight at the end", result.in_flight, 0);
+  add("written by the JVM, but too much to read", result.left_out, 0);
   return losses;
 }
 

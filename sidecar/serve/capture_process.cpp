@@ -3,6 +3,7 @@
 #include "sidecar/serve/capture_process.h"
 
 #include "sidecar/serve/capture_work.h"
+#include "sidecar/serve/guarded.h"
 
 #include <cerrno>
 #include <csignal>
@@ -52,6 +53,9 @@ std::string CaptureProcess::reap() {
   if (WIFSIGNALED(status)) {
     return "killed by signal " + std::to_string(WTERMSIG(status)) +
            (WTERMSIG(status) == SIGKILL ? ", probably out of memory" : "");
+  }
+  if (WEXITSTATUS(status) == kNoMemoryLeft) {
+    return std::string(kStoppedForMemory);
   }
   return WEXITSTATUS(status) == 0 ? "" : "ended with code " + std::to_string(WEXITSTATUS(status));
 }

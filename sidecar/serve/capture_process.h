@@ -12,6 +12,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 
 namespace jprof::serve {
@@ -33,6 +34,7 @@ class CaptureProcess {
   // means that the process has ended without kEnd or kError.
   base::Result<std::optional<control::Frame>> receive();
   void cancel(control::CancelMode mode);
+  static constexpr std::string_view kStoppedForMemory = "stopped at its limit of memory";
   // Waits for the end. Empty if it was orderly, else how it died: "killed by signal 9".
   std::string reap();
 

@@ -359,7 +359,9 @@ void Connection::on_capture_died() {
   static_cast<void>(salvage(id, reason)); // unless it had sealed it before it died
   const spool::Entry entry = context_.spool.find(id);
   if (entry.place == spool::Place::kNone || entry.place == spool::Place::kIncoming) {
-    send_error(base::make_error(ErrorCode::kInternal, reason + ", nothing could be kept",
+    const bool memory = how == CaptureProcess::kStoppedForMemory;
+    send_error(base::make_error(memory ? ErrorCode::kLimit : ErrorCode::kInternal,
+                                reason + ", nothing could be kept",
                                 "raise the memory limit of the jprof container, or report a bug"));
     return;
   }

@@ -5,9 +5,13 @@
 #include "lib/log/log.h"
 
 #include <exception>
+#include <new>
 #include <string>
 
 namespace jprof::serve {
+
+// The exit code of a process that met its limit of memory.
+inline constexpr int kNoMemoryLeft = 71;
 
 // For the body of a forked child: nothing of ours throws, but the allocator does when the child
 // meets its memory limit, and an exception must not unwind into what belongs to the parent.
@@ -15,6 +19,9 @@ template <typename Work>
 int guarded(const Work& work) noexcept {
   try {
     return work();
+  } catch (const std::bad_alloc&) {
+    log::error("a process gives up: it has no memory left within its limit");
+    return kNoMemoryLeft;
   } catch (const std::exception& e) {
     constexpr int kBug = 70;
     log::error(std::string("a process gives up: ") + e.what());

@@ -25,7 +25,7 @@
 // attach socket, and its "agent" speaks the real protocol over the real socket, in the real region,
 // to break whoever reads. Each session does another thing, chosen by the seed and its number.
 //
-//   hostile_jvm LIBJVM [SEED]
+//   hostile_jvm LIBJVM [SEED [ATTACK]]     ATTACK: "overlap" does that alone, each time
 namespace {
 
 using namespace std::chrono_literals;
@@ -238,13 +238,46 @@ void deaf(Agent& agent, Random& random) {
   }
 }
 
+// Stacks as deep as the format allows, all of the same bytes: each word of the arena is at once the
+// head of a record and a frame of many others. A few hundred KiB stand for gigabytes of stacks, no
+// two of them equal, as often as the sidecar reads.
+void overlap(Agent& agent, Random& random) {
+  RegionBuilder& region = agent.region();
+  const std::array<wire::Frame, 1> any{};
+  const std::uint32_t first = region.add_stack(any); // where the arena of this generation begins
+  const wire::RegionHeader& header = region.header();
+  const auto stacks = std::find_if(
+      std::begin(header.sections), std::end(header.sections), [](const wire::Section& section) {
+        return section.kind == static_cast<std::uint32_t>(wire::SectionKind::kStacks0);
+      });
+  const std::uint64_t words = stacks->bytes / sizeof(std::uint64_t);
+  constexpr std::uint64_t kReadyAndDeep = 0x0000ffff00000001;
+  for (std::uint64_t word = first; word < words; ++word) {
+    const std::uint64_t kind = 1 + random() % 4; // interpreted, C1, C2, inlined
+    const std::uint64_t value = kind << 60U | kReadyAndDeep;
+    std::memcpy(region.bytes().data() + stacks->offset + word * 8, &value, sizeof(value));
+  }
+  region.add_name("a/B", "c");
+  agent.send_started();
+  std::uint32_t next = first;
+  while (!agent.hung_up()) {
+    while (region.add_sample({.stack = next})) {
+      next = next < 8192 ? next + 1 : first;
+    }
+    agent.hear(1000ms);
+  }
+}
+
 using Attack = void (*)(Agent&, Random&);
 constexpr std::array<Attack, 11> kAttacks = {
     random_bytes,  insane_header,    strange_samples, ever_new, strange_modules, strange_names,
     strange_names, strange_messages, flood,           refuse,   vanish};
+bool always_overlap = false; // set before the first session
 
 Attack choose(Random& random) {
-  return random() % 100 == 0 ? deaf : kAttacks[random() % kAttacks.size()]; // it takes 10 seconds
+  return always_overlap        ? overlap
+         : random() % 100 == 0 ? deaf
+                               : kAttacks[random() % kAttacks.size()]; // it takes 10 seconds
 }
 
 std::string option(const std::string& options, const std::string& key) {
@@ -290,6 +323,11 @@ void play(const std::string& options, std::uint64_t seed) {
   const Attack attack = choose(random);
   RegionShape shape;
   shape.stack_bytes = shape.name_bytes = 256U << 10U;
+  if (attack == overlap) {
+    shape.stack_bytes = 1U << 20U;
+    shape.name_bytes = 64U << 10U;
+    shape.ring_slots = 8192;
+  }
   ScriptedAgent::play(
       socket.get(), [&](Agent& agent) { attack(agent, random); }, shape);
 }
@@ -346,7 +384,7 @@ int fail(const char* what) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: hostile_jvm LIBJVM [SEED]\n", stderr);
+    std::fputs("usage: hostile_jvm LIBJVM [SEED [ATTACK]]\n", stderr);
     return 2;
   }
   ::signal(SIGQUIT, [](int) {});
@@ -357,6 +395,7 @@ int main(int argc, char** argv) {
       ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, library.get(), 0) == MAP_FAILED) {
     return fail(argv[1]);
   }
+  always_overlap = argc > 3 && std::string(argv[3]) == "overlap";
   plant_files();
   const std::string path = "/tmp/.java_pid" + std::to_string(::getpid());
   ::unlink(path.c_str());

@@ -57,7 +57,7 @@ TEST(LimitThisProcess, TurnsTooMuchMemoryIntoAFailureOfThatProcess) {
               std::vector<char> too_much(64 * kMiB, 'x');
               return static_cast<int>(fits[1]) + too_much[2];
             }),
-            70);
+            kNoMemoryLeft);
 }
 
 TEST(LimitThisProcess, LetsAChildHaveMoreThanItsParent) {
