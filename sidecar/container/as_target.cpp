@@ -6,20 +6,26 @@
 #include "lib/base/json.h"
 #include "sidecar/container/packet.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <mutex>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace jprof::container {
 namespace {
@@ -90,10 +96,11 @@ base::Result<Handed> receive_answer(int socket) {
   return unpack(packet->bytes, std::move(packet->fd));
 }
 
-[[noreturn]] void run_child(int socket, Identity identity, const Step& step) {
+// `identity`: null for our own.
+[[noreturn]] void run_child(int socket, const Identity* identity, const Step& step) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   base::Result<Handed> result = base::make_failure(ErrorCode::kInternal, "not run");
-  if (base::Status became = become(identity); !became) {
+  if (base::Status became = identity == nullptr ? base::Status() : become(*identity); !became) {
     result = base::fail(std::move(became).error());
   } else {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // changing ids cleared it
@@ -116,9 +123,121 @@ base::Result<Handed> wait_for_child(int socket, base::Deadline deadline) {
     }
     if (deadline.expired()) {
       return base::make_failure(ErrorCode::kTimeout,
-                                "the target's file system did not answer in time");
+                                "the target's file system did not answer in time",
+                                "look at the mounts of the JVM's container, /tmp first: one is "
+                                "frozen, or its server is gone");
     }
   }
+}
+
+// Children that the kernel did not let go although they were killed: a write to a frozen file
+// system, say, cannot be interrupted (fsfreeze(8)).
+class LeftBehind {
+ public:
+  void add(pid_t child) {
+    const std::scoped_lock lock(mutex_);
+    children_.push_back(child);
+  }
+  void reap() {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(children_, [](pid_t child) { return ::waitpid(child, nullptr, WNOHANG) != 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> children_;
+};
+
+LeftBehind& left_behind() {
+  static LeftBehind all;
+  return all;
+}
+
+// False if it has not ended in time. It is ours until it is waited for: its number cannot be
+// another's.
+bool wait_for_end(pid_t child, base::Deadline deadline) {
+  constexpr std::chrono::microseconds kFirst{20};
+  constexpr std::chrono::microseconds kLongest{2000};
+  for (auto pause = kFirst; ::waitpid(child, nullptr, WNOHANG) == 0;
+       pause = std::min(pause * 2, kLongest)) {
+    if (deadline.expired()) {
+      return false;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  return true;
+}
+
+// Ends a child that has answered, or never will; false if it is left behind.
+bool end_child(pid_t child, bool answered) {
+  constexpr std::chrono::milliseconds kPatience{500}; // closing a file may take a server, too
+  if (answered && wait_for_end(child, base::Deadline::after(kPatience))) {
+    return true;
+  }
+  ::kill(child, SIGKILL);
+  if (wait_for_end(child, base::Deadline::after(kPatience))) {
+    return true;
+  }
+  left_behind().add(child);
+  return false;
+}
+
+base::Result<Handed> in_child(const Identity* identity, base::Deadline deadline, const Step& step) {
+  left_behind().reap();
+  std::array<int, 2> pair{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) {
+    return base::errno_failure(errno, "cannot make a socket pair");
+  }
+  base::UniqueFd ours(pair[0]);
+  base::UniqueFd theirs(pair[1]);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return base::errno_failure(errno, "cannot start a child process");
+  }
+  if (child == 0) {
+    run_child(theirs.get(), identity, step);
+  }
+  theirs.reset();
+  // A step that waits by itself has the same deadline, cleans up, and knows better what it waited
+  // for.
+  constexpr std::chrono::seconds kGrace{1};
+  base::Result<Handed> result =
+      wait_for_child(ours.get(), base::Deadline::after(deadline.remaining() + kGrace));
+  const bool timed_out = !result && result.error().code == ErrorCode::kTimeout;
+  if (!end_child(child, !timed_out) && !result) {
+    result.error().message += "; process " + std::to_string(child) +
+                              " of ours waits there and cannot be ended before it does";
+  }
+  return result;
+}
+
+base::Result<base::UniqueFd> descriptor_of(base::Result<Handed> handed) {
+  if (!handed) {
+    return base::fail(std::move(handed).error());
+  }
+  if (!handed->fd) { // the kernel drops descriptors for which this process has no room
+    return base::make_failure(base::ErrorCode::kLimit, "a descriptor was not handed over",
+                              "raise the limit of open files (ulimit -n)");
+  }
+  return std::move(handed->fd);
+}
+
+Step step_of(const std::function<base::Result<base::UniqueFd>()>& open) {
+  return [&open]() -> base::Result<Handed> {
+    JPROF_TRY_ASSIGN(base::UniqueFd fd, open());
+    return Handed{std::move(fd), {}};
+  };
+}
+
+Step step_of(const std::function<base::Status()>& act) {
+  return [&act]() -> base::Result<Handed> {
+    JPROF_TRY(act());
+    return Handed{};
+  };
+}
+
+base::Status status_of(const base::Result<Handed>& handed) {
+  return handed ? base::Status() : base::fail(handed.error());
 }
 
 } // namespace
@@ -136,54 +255,32 @@ Identity effective_identity() {
   return {::geteuid(), ::getegid()};
 }
 
+base::Result<Handed> within(base::Deadline deadline, const Step& step) {
+  return in_child(nullptr, deadline, step);
+}
+
+base::Result<base::UniqueFd>
+open_within(base::Deadline deadline, const std::function<base::Result<base::UniqueFd>()>& open) {
+  return descriptor_of(within(deadline, step_of(open)));
+}
+
+base::Status act_within(base::Deadline deadline, const std::function<base::Status()>& act) {
+  return status_of(within(deadline, step_of(act)));
+}
+
 base::Result<Handed> as_identity(Identity identity, base::Deadline deadline, const Step& step) {
-  if (effective_identity() == identity || !can_act_as(identity)) {
-    return step();
-  }
-  std::array<int, 2> pair{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-    return base::errno_failure(errno, "cannot make a socket pair");
-  }
-  base::UniqueFd ours(pair[0]);
-  base::UniqueFd theirs(pair[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return base::errno_failure(errno, "cannot start a child process");
-  }
-  if (child == 0) {
-    run_child(theirs.get(), identity, step);
-  }
-  theirs.reset();
-  base::Result<Handed> result = wait_for_child(ours.get(), deadline);
-  if (!result) {
-    ::kill(child, SIGKILL); // ours until it is waited for: its number cannot be another's
-  }
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  return result;
+  const bool as_we_are = effective_identity() == identity || !can_act_as(identity);
+  return in_child(as_we_are ? nullptr : &identity, deadline, step);
 }
 
 base::Result<base::UniqueFd> open_as(Identity identity, base::Deadline deadline,
                                      const std::function<base::Result<base::UniqueFd>()>& open) {
-  JPROF_TRY_ASSIGN(Handed handed,
-                   as_identity(identity, deadline, [&open]() -> base::Result<Handed> {
-                     JPROF_TRY_ASSIGN(base::UniqueFd fd, open());
-                     return Handed{std::move(fd), {}};
-                   }));
-  if (!handed.fd) { // the kernel drops descriptors for which this process has no room
-    return base::make_failure(base::ErrorCode::kLimit, "a descriptor was not handed over",
-                              "raise the limit of open files (ulimit -n)");
-  }
-  return std::move(handed.fd);
+  return descriptor_of(as_identity(identity, deadline, step_of(open)));
 }
 
 base::Status act_as(Identity identity, base::Deadline deadline,
                     const std::function<base::Status()>& act) {
-  const auto handed = as_identity(identity, deadline, [&act]() -> base::Result<Handed> {
-    JPROF_TRY(act());
-    return Handed{};
-  });
-  return handed ? base::Status() : base::fail(handed.error());
+  return status_of(as_identity(identity, deadline, step_of(act)));
 }
 
 } // namespace jprof::container

@@ -32,11 +32,20 @@ struct Handed {
 };
 using Step = std::function<base::Result<Handed>()>;
 
-// Runs `step` with the effective and file-system ids `identity`. If they are ours already, or we
-// may not change ids (CAP_SETUID and CAP_SETGID), it runs right here with the rights that we have;
-// else in a short-lived child process, because ids are never changed in this one: they are per
-// thread in the kernel and per process in POSIX, and the rest of jprof must keep its own. The child
-// is killed at the deadline (kTimeout). Whatever `step` changes in memory is lost with the child.
+// Runs `step` in a short-lived child process, which is killed a second after the deadline
+// (kTimeout): the file system of a target may be one that never answers (a dead server, a frozen
+// disk), and only a process of its own can be given up then. One that the kernel does not let go
+// even so is left behind, told in the error, and waited for when the next step is run. Whatever
+// `step` changes in memory is lost with the child. Any thread.
+base::Result<Handed> within(base::Deadline deadline, const Step& step);
+base::Result<base::UniqueFd> open_within(base::Deadline deadline,
+                                         const std::function<base::Result<base::UniqueFd>()>& open);
+base::Status act_within(base::Deadline deadline, const std::function<base::Status()>& act);
+
+// The same with the effective and file-system ids `identity`, unless we may not change ids
+// (CAP_SETUID and CAP_SETGID): then with the rights that we have. Ids are never changed in this
+// process: they are per thread in the kernel and per process in POSIX, and the rest of jprof must
+// keep its own.
 base::Result<Handed> as_identity(Identity identity, base::Deadline deadline, const Step& step);
 // The same for a step that opens one thing, and for one that only does something.
 base::Result<base::UniqueFd> open_as(Identity identity, base::Deadline deadline,

@@ -4,9 +4,11 @@
 
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
+#include "sidecar/container/as_target.h"
 #include "sidecar/container/path_walk.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -118,6 +120,23 @@ base::Result<base::UniqueFd> TargetRoot::open_directory(std::string_view path) c
 }
 
 base::Result<base::UniqueFd> TargetRoot::open_regular(std::string_view path) const {
+  constexpr std::chrono::seconds kPatience{5};
+  if (silent_) {
+    return base::make_failure(ErrorCode::kTimeout,
+                              name_of(path) + ": a file of it was not opened in time before");
+  }
+  auto opened =
+      open_within(base::Deadline::after(kPatience), [&]() -> base::Result<base::UniqueFd> {
+        JPROF_TRY_ASSIGN(base::UniqueFd file, open_regular_here(path));
+        char first = 0;
+        (void)::pread(file.get(), &first, 1, 0); // what hangs only when it is read hangs in here
+        return file;
+      });
+  silent_ = !opened && opened.error().code == ErrorCode::kTimeout;
+  return opened;
+}
+
+base::Result<base::UniqueFd> TargetRoot::open_regular_here(std::string_view path) const {
   JPROF_TRY_ASSIGN(const base::UniqueFd found, resolve(path));
   struct stat entry {};
   if (::fstat(found.get(), &entry) != 0) {

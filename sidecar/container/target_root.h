@@ -21,7 +21,9 @@ enum class Links { kFollow, kRefuseLast };
 // The file system as a hostile process sees it. Every path is resolved below its root, whatever it
 // has planted: absolute links, "..", magic links. What is not a regular file, or one of the
 // kernel's
-// (/proc, /sys), is never opened for reading, so no FIFO or device blocks us. Movable; any thread.
+// (/proc, /sys), is never opened for reading, so no FIFO or device blocks us. A file system that
+// does not answer at all does: what only resolves is for a step with a deadline (as_target.h), what
+// reads is one itself, and once it timed out no other is tried. Movable; one thread at a time.
 class TargetRoot {
  public:
   // The root of a process, by the rights that we have now (as_target.h changes them).
@@ -42,8 +44,11 @@ class TargetRoot {
  private:
   TargetRoot(base::UniqueFd root, Resolver resolver)
       : root_(std::move(root)), resolver_(resolver) {}
+  base::Result<base::UniqueFd> open_regular_here(std::string_view path) const;
+
   base::UniqueFd root_;
   Resolver resolver_;
+  mutable bool silent_ = false; // a file of it was not opened in time
 };
 
 // Opens for real what an O_PATH descriptor refers to: that file, no path is resolved again. For a

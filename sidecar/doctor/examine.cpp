@@ -105,12 +105,16 @@ base::Status check_directory(const TargetRoot& root, const char* path, std::uint
 }
 
 Check check_attach(const TargetRoot& root, const jvm::Target& target) {
-  if (const base::Status status = jvm::check_attachable(root, target); !status) {
-    return checks::fail(CheckId::kAttach, status.error());
-  }
-  return checks::pass(CheckId::kAttach, jvm::has_attach_socket(root, target)
-                                            ? "its attach socket is open"
-                                            : "it opens its attach socket when asked");
+  const auto looked =
+      container::within(base::Deadline::after(kStepTime), [&]() -> base::Result<container::Handed> {
+        JPROF_TRY(jvm::check_attachable(root, target));
+        return container::Handed{{},
+                                 jvm::has_attach_socket(root, target)
+                                     ? "its attach socket is open"
+                                     : "it opens its attach socket when asked"};
+      });
+  return looked ? checks::pass(CheckId::kAttach, looked->text)
+                : checks::fail(CheckId::kAttach, looked.error());
 }
 
 Check check_tmp(const TargetRoot& root, const jvm::Target& target) {

@@ -33,6 +33,7 @@ constexpr int kBacklog = 16;
 constexpr int kMostPeers = 64; // strangers tolerated before we give up
 constexpr std::chrono::milliseconds kHelloTime{2000};
 constexpr std::chrono::milliseconds kLivenessStep{200};
+constexpr std::chrono::seconds kBindTime{10}; // of the target's file system
 
 base::Error no_socket(const jvm::Target& target, int os_errno) {
   return base::make_error(ErrorCode::kAttachFailed,
@@ -134,16 +135,19 @@ ControlSocket::~ControlSocket() {
   close();
 }
 
-base::Result<ControlSocket> ControlSocket::create(const jvm::Target& target, Deadline deadline) {
+base::Result<ControlSocket> ControlSocket::create(const jvm::Target& target, Deadline whole) {
+  const Deadline deadline = whole.sooner(Deadline::after(kBindTime));
   ControlSocket control(target);
   JPROF_TRY(base::random_bytes(std::as_writable_bytes(std::span(control.nonce_))));
   JPROF_TRY_ASSIGN(const std::string random, base::random_base32(kNameCharacters));
   const std::string name = ".jprof-" + random + ".sock";
   JPROF_TRY_ASSIGN(const container::TargetRoot root,
                    container::open_root(target.process, deadline));
-  auto tmp = root.open_directory("/tmp");
+  auto tmp = container::open_within(deadline, [&] { return root.open_directory("/tmp"); });
   if (!tmp) {
-    return base::fail(no_socket(target, tmp.error().os_errno));
+    return base::fail(tmp.error().code == ErrorCode::kTimeout
+                          ? std::move(tmp).error()
+                          : no_socket(target, tmp.error().os_errno));
   }
   control.directory_ = std::move(*tmp);
   JPROF_TRY_ASSIGN(control.listener_, container::open_as(target.identity(), deadline, [&] {

@@ -171,7 +171,10 @@ base::Result<DeliveredAgent> deliver_agent(const jvm::Target& target, const Agen
                                        ? options.volume->directory
                                        : options.volume->target_directory;
     const std::string path = directory + "/" + kLibraryName;
-    const std::string problem = volume_problem(root, path, agent);
+    const auto looked = container::within(deadline, [&]() -> base::Result<container::Handed> {
+      return container::Handed{{}, volume_problem(root, path, agent)};
+    });
+    const std::string problem = looked ? looked->text : looked.error().message;
     if (problem.empty()) {
       return DeliveredAgent(target, Rung::kSharedVolume, path);
     }

@@ -316,10 +316,20 @@ base::Result<UniqueFd> open_attach_socket(const Target& target, Deadline deadlin
   }
   // With our own rights, which may be more than the target's: it need not be open to its own uid.
   JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
-  wait_until_started(root, target, deadline);
-  JPROF_TRY(check_attachable(root, target));
-  return container::open_as(target.identity(), deadline,
-                            [&] { return handshake(root, target, deadline); });
+  const auto look = [&] {
+    wait_until_started(root, target, deadline);
+    return check_attachable(root, target);
+  };
+  const bool as_we_are = container::effective_identity() == target.identity();
+  if (!as_we_are) {
+    JPROF_TRY(container::act_within(deadline, look));
+  }
+  return container::open_as(target.identity(), deadline, [&]() -> base::Result<UniqueFd> {
+    if (as_we_are) { // one process does both
+      JPROF_TRY(look());
+    }
+    return handshake(root, target, deadline);
+  });
 }
 
 } // namespace jprof::jvm

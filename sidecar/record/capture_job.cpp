@@ -20,6 +20,7 @@
 #include "sidecar/record/recorder.h"
 #include "sidecar/record/recording_file.h"
 #include "sidecar/record/region.h"
+#include "sidecar/record/standstill.h"
 #include "sidecar/symbols/symbolizer.h"
 
 #include <climits>
@@ -261,16 +262,16 @@ class Capture {
     JPROF_TRY_ASSIGN(Opened opened, open(target, agent_file));
     JPROF_TRY_ASSIGN(const SharedMemory memory, sharing.get());
     describe(target, opened.link);
-    return record_into(file, memory, opened.link, opened.root);
+    return record_into(file, memory, opened, target);
   }
 
   base::Result<RecorderResult> record_into(RecordingFile& file, const SharedMemory& memory,
-                                           inject::AgentLink& link,
-                                           const container::TargetRoot& root) {
+                                           Opened& opened, const jvm::Target& target) {
     symbols::Symbolizer symbolizer(
-        [&root](const std::string& path) { return root.open_regular(path); });
+        [&opened](const std::string& path) { return opened.root.open_regular(path); });
+    Standstill standstill(target.process);
     RecorderInput input;
-    input.socket = link.socket.get();
+    input.socket = opened.link.socket.get();
     input.region = memory.region.get();
     input.info = info_;
     input.sink = [&file](std::string_view bytes) { return file.append(bytes); };
@@ -283,8 +284,9 @@ class Capture {
       return symbolizer.set_modules(modules);
     };
     input.native.symbolizer = &symbolizer;
+    input.standstill = [&standstill] { return standstill.look(Standstill::Clock::now()); };
     input.progress = progress_;
-    input.on_start = [&link] { link.leftovers.reset(); };
+    input.on_start = [&opened] { opened.link.leftovers.reset(); };
     input.stop = stop_;
     RecorderOptions options;
     options.duration = request_.duration;

@@ -282,10 +282,16 @@ class Session {
   }
 
   void decide_stop() {
-    if (stop_asked_ && steady_clock::now() > stop_deadline_) {
-      end_early("the agent did not answer the stop");
-      ended_ = true;
-      return;
+    if (stop_asked_) {
+      std::string why = input_.standstill ? input_.standstill() : std::string();
+      if (why.empty() && steady_clock::now() > stop_deadline_) {
+        why = "the agent did not answer the stop";
+      }
+      if (!why.empty()) {
+        end_early(std::move(why));
+        ended_ = true;
+        return;
+      }
     }
     if (input_.stop.stop_requested() && !stop_asked_) {
       result_.interrupted = true;

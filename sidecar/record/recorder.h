@@ -58,6 +58,8 @@ struct RecorderInput {
   profile::ProfileInfo info; // title, facts: the rest is filled in
   profile::ByteSink sink;    // where profile.jprof goes
   NativeSource native;
+  // Asked once the agent was told to stop: why it cannot answer, empty if it can. May be empty.
+  std::function<std::string()> standstill;
   ProgressCallback progress; // may be empty
   // What can wait until the agent samples; called once it does. May be empty.
   std::function<void()> on_start;

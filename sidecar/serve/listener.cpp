@@ -92,6 +92,13 @@ std::optional<Listener::Caller> Listener::accept_the_last() {
   return Caller{std::move(caller), true};
 }
 
+void Listener::leave_to_parent() {
+  if (lock_) {
+    lock_->leave_to_parent();
+  }
+  close();
+}
+
 void Listener::close() {
   fd_.reset();
   lock_.reset();

@@ -31,7 +31,8 @@ class Listener {
   std::optional<base::Deadline> resting_until() const;
   // Nothing if there is no caller after all, or no descriptor for it.
   std::optional<Caller> accept();
-  // In a child, and at the end.
+  // In a child made by fork: the parent goes on listening.
+  void leave_to_parent();
   void close();
 
  private:

@@ -152,7 +152,7 @@ base::Status Supervisor::start(Kind kind, const Work& work) {
     return base::fail(std::move(error));
   }
   if (child == 0) {
-    listener_.close();
+    listener_.leave_to_parent();
     context_.spool.leave_to_owner(); // the next serve must not wait for what outlives this one
     signals_.reset();
     wake_reader_.reset();

@@ -75,6 +75,20 @@ FileLock::try_take(const std::string& path, const LockHolder& self, LockHolder* 
   return std::optional(FileLock(std::move(fd)));
 }
 
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  release();
+  fd_ = std::move(other.fd_);
+  return *this;
+}
+
+void FileLock::release() {
+  if (fd_) {
+    struct flock lock = whole_file();
+    lock.l_type = F_UNLCK;
+    ::fcntl(fd_.get(), F_OFD_SETLK, &lock);
+  }
+}
+
 bool FileLock::is_held(const std::string& path, LockHolder* holder) {
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct flock lock = whole_file();

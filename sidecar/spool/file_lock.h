@@ -19,7 +19,8 @@ struct LockHolder {
 
 // A lock that ends with its process, whatever way that ends: an open-file-description lock on a
 // file that stays (F_OFD_SETLK, fcntl(2); unlike with flock(2), looking at it does not take it).
-// Between processes only: descriptors inherited by fork share it.
+// Between processes only: descriptors inherited by fork share it, but it ends with this object: a
+// child that had to be left behind (container/as_target.h) holds none.
 class FileLock {
  public:
   // Nothing if somebody else holds it; then `holder`, if given, is told who.
@@ -28,8 +29,16 @@ class FileLock {
   // True while somebody holds it; then `holder`, if given, is told who.
   static bool is_held(const std::string& path, LockHolder* holder = nullptr);
 
+  // In a child made by fork: whoever made it keeps the lock.
+  void leave_to_parent() { fd_.reset(); }
+
+  ~FileLock() { release(); }
+  FileLock(FileLock&& other) noexcept = default;
+  FileLock& operator=(FileLock&& other) noexcept;
+
  private:
   explicit FileLock(base::UniqueFd fd) : fd_(std::move(fd)) {}
+  void release();
   base::UniqueFd fd_;
 };
 

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kMostFiles = 256;
 constexpr std::size_t kMostEntries = 3U << 20;
 constexpr std::size_t kMostNotes = 64;
-constexpr std::size_t kMostLookedAt = 4096;
+constexpr std::size_t kMostLookedAt = 1024;
 
 std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace jprof::container {
@@ -28,19 +30,29 @@ class AsIdentity : public ::testing::Test {
   }
 };
 
-TEST(AsIdentityOfOurs, RunsRightHere) {
-  const pid_t self = ::getpid();
-  pid_t ran = 0;
-
+// Also where no id has to change: what a target's file system never answers holds that one alone.
+TEST(AsIdentityOfOurs, RunsInAProcessOfItsOwn) {
   const auto handed =
-      as_identity(effective_identity(), Deadline::after(seconds(5)), [&]() -> base::Result<Handed> {
-        ran = ::getpid();
-        return Handed{{}, "text"};
+      as_identity(effective_identity(), Deadline::after(seconds(5)), []() -> base::Result<Handed> {
+        return Handed{{}, std::to_string(::getpid())};
       });
 
   ASSERT_TRUE(handed);
-  EXPECT_EQ(ran, self);
-  EXPECT_EQ(handed->text, "text");
+  EXPECT_NE(handed->text, std::to_string(::getpid()));
+}
+
+TEST(AsIdentityOfOurs, IsKilledAtTheDeadline) {
+  const auto handed =
+      as_identity(effective_identity(), Deadline::after(std::chrono::milliseconds(50)),
+                  []() -> base::Result<Handed> {
+                    std::this_thread::sleep_for(seconds(60));
+                    return Handed{};
+                  });
+
+  ASSERT_FALSE(handed);
+  EXPECT_EQ(handed.error().code, ErrorCode::kTimeout);
+  EXPECT_FALSE(handed.error().cure.empty());
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "it was not waited for";
 }
 
 TEST_F(AsIdentity, RunsUnderItAndLeavesUsAlone) {

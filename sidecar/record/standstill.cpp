@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/record/standstill.h"
+
+#include <ctime>
+
+namespace jprof::record {
+namespace {
+
+// For one that the kernel says is stopped; a traced JVM stops for moments all the time.
+constexpr std::chrono::milliseconds kStopped{700};
+// For any other: under a CPU quota a process runs in each of its periods of at most a second.
+constexpr std::chrono::milliseconds kFrozen{2500};
+
+} // namespace
+
+// Of all its threads together, in nanoseconds; needs no right (clock_getcpuclockid(3)).
+std::optional<std::uint64_t> Standstill::cpu_nanos() const {
+  clockid_t clock = 0;
+  timespec used{};
+  if (::clock_getcpuclockid(process_.pid(), &clock) != 0 || ::clock_gettime(clock, &used) != 0) {
+    return std::nullopt; // it has ended: its socket says so
+  }
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+std::string Standstill::look(Clock::time_point now) {
+  const std::optional<std::uint64_t> cpu = cpu_nanos();
+  if (!cpu || cpu != cpu_) {
+    cpu_ = cpu;
+    since_ = now;
+    return {};
+  }
+  if (now - since_ < kStopped) {
+    return {};
+  }
+  const auto status = process_.status();
+  if (status && status->state == 'T') {
+    return "the JVM is stopped (SIGSTOP) and cannot answer";
+  }
+  if (status && status->state == 't') {
+    return "a debugger holds the JVM, which cannot answer";
+  }
+  return now - since_ < kFrozen
+             ? std::string()
+             : "no thread of the JVM runs any more (a frozen container, or no CPU "
+               "time left to it), so that it cannot answer";
+}
+
+} // namespace jprof::record

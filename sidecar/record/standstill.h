@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sidecar/container/process.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace jprof::record {
+
+// Tells a process that cannot answer (stopped, traced, frozen) from one that is slow: no thread of
+// it has run for a while. One that starves still gets its microseconds. The process must outlive
+// it. One thread at a time.
+class Standstill {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Standstill(const container::Process& process) : process_(process) {}
+
+  // Why it cannot answer; empty as long as it may. To be asked several times a second.
+  std::string look(Clock::time_point now);
+
+ private:
+  std::optional<std::uint64_t> cpu_nanos() const;
+
+  const container::Process& process_;
+  std::optional<std::uint64_t> cpu_;
+  Clock::time_point since_{}; // it has used no CPU time
+};
+
+} // namespace jprof::record
