@@ -45,6 +45,7 @@ MAY_INCLUDE = {
     "agent/os": ["agent/arch"],
     "sidecar": LIB_OF_SIDECAR,
     "sidecar/container": ["lib/base"],
+    "sidecar/sandbox": ["lib/base"],
     "sidecar/jvm": ["lib/base", "lib/elf", "sidecar/container"],
     "plugin": LIB_OF_PLUGIN,
     "image": ["sidecar", "plugin"],

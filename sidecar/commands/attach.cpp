@@ -10,6 +10,7 @@
 #include "sidecar/jvm/attach_client.h"
 #include "sidecar/jvm/diagnostic.h"
 #include "sidecar/jvm/discovery.h"
+#include "sidecar/sandbox/sandbox.h"
 
 #include <cstdio>
 #include <memory>
@@ -58,6 +59,7 @@ base::Result<int> run(const Options& options, bool json) {
     return dump_heap(target, options.arguments, deadline, json);
   }
   jvm::AttachLimits limits;
+  limits.on_connected = [] { sandbox::enter({}); }; // what it lacks changes nothing here
   if (!json && !diagnostic.judged_by_text) {
     limits.answer_bytes = std::size_t{1} << 34U;  // it is passed on, not held
     limits.on_text = [](std::string_view piece) { // out at once: a JVM may take long for the rest

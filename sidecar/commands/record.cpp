@@ -107,6 +107,10 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   // before the end of the capture.
   JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(10));
   request.directory = directory_of(outputs.front().path) + "/.jprof-" + suffix;
+  request.sandbox = true;
+  for (const Output& output : outputs) {
+    request.writable.push_back(directory_of(output.path));
+  }
   return request;
 }
 

@@ -149,6 +149,9 @@ base::Result<AttachReply> run_openj9(const Target& target, const AttachCommand& 
                                      Deadline deadline, const AttachLimits& limits) {
   JPROF_TRY(encode_openj9(command)); // before the JVM is troubled
   JPROF_TRY_ASSIGN(const base::UniqueFd socket, open_openj9(target, deadline));
+  if (limits.on_connected) {
+    limits.on_connected();
+  }
   return exchange_openj9(socket.get(), command, deadline, limits);
 }
 
@@ -212,6 +215,9 @@ base::Result<AttachReply> run_command(const Target& target, const AttachCommand&
   JPROF_TRY_ASSIGN(const std::string request,
                    version == 2 ? encode_version_2(command) : encode_version_1(command));
   JPROF_TRY_ASSIGN(const base::UniqueFd socket, open_attach_socket(target, deadline));
+  if (limits.on_connected) {
+    limits.on_connected();
+  }
   return exchange(socket.get(), request, deadline, limits);
 }
 

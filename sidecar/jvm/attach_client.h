@@ -18,6 +18,8 @@ struct AttachLimits {
   // Called with each piece of the answer's text as it comes, after the result line. If set, the
   // reply itself holds only the first 64 KiB.
   std::function<void(std::string_view)> on_text = nullptr;
+  // Called once, before the first byte of the command's answer is read.
+  std::function<void()> on_connected = nullptr;
   // Looked at several times a second while the JVM is waited for: true ends it with kInterrupted.
   std::function<bool()> stopped = nullptr;
 };

@@ -21,6 +21,7 @@
 #include "sidecar/record/recording_file.h"
 #include "sidecar/record/region.h"
 #include "sidecar/record/standstill.h"
+#include "sidecar/sandbox/sandbox.h"
 #include "sidecar/symbols/symbolizer.h"
 
 #include <climits>
@@ -286,7 +287,10 @@ class Capture {
     input.native.symbolizer = &symbolizer;
     input.standstill = [&standstill] { return standstill.look(Standstill::Clock::now()); };
     input.progress = progress_;
-    input.on_start = [&opened] { opened.link.leftovers.reset(); };
+    input.on_start = [this, &opened] {
+      opened.link.leftovers.reset();
+      enter_sandbox(opened.root);
+    };
     input.stop = stop_;
     RecorderOptions options;
     options.duration = request_.duration;
@@ -303,6 +307,24 @@ class Capture {
     outcome_.notes.insert(outcome_.notes.end(), symbolizer.notes().begin(),
                           symbolizer.notes().end());
     return result;
+  }
+
+  // What is read from here on, a hostile JVM has written.
+  void enter_sandbox(const container::TargetRoot& root) {
+    if (!request_.sandbox) {
+      return;
+    }
+    base::sha256_hex(""); // its library looks for a configuration when it is first used
+    sandbox::Paths paths;
+    paths.writable = request_.writable;
+    paths.readable = {"/proc", "/sys/fs/cgroup"};
+    paths.readable_fds = {root.fd()};
+    sandbox::Entered entered = sandbox::enter(paths);
+    outcome_.sandbox_missing = std::move(entered.missing);
+    if (!entered.system_calls) {
+      outcome_.notes.push_back("the process that reads what the JVM wrote has no sandbox: " +
+                               outcome_.sandbox_missing.back());
+    }
   }
 
   // A capture without one sample is kept only where that is the truth about the whole of it.

@@ -38,6 +38,11 @@ struct CaptureRequest {
   // What all files in it may take together, with a manifest; 0: no limit. A recording that comes
   // near it ends early and whole, a derived file that would exceed it is not made.
   std::uint64_t most_bytes = 0;
+  // From the agent's start on this process may do no more than reading what the JVM wrote takes,
+  // for good (sandbox/sandbox.h): below these folders, `directory`'s parent among them, it may
+  // write.
+  bool sandbox = false;
+  std::vector<std::string> writable;
   std::string title;        // empty: made of the JVM's main class and pid
   std::string agent_file;   // empty: libjprof.so beside this program
   std::string agent_volume; // a directory that target and sidecar share; empty: none
@@ -116,6 +121,7 @@ struct CaptureOutcome {
   std::vector<std::string> residue; // what stays in the JVM for good
   std::vector<std::string> notes;
   std::vector<std::string> skipped_deliveries; // each rung that was not taken, and why
+  std::vector<std::string> sandbox_missing;    // what the sandbox lacks, and why
   std::vector<base::Error> file_errors;        // derived files that could not be made
 
   // 0, 6 (partial) or 7 (a derived file is missing).

@@ -408,7 +408,8 @@ class Session {
     const bool sums = entered >= outcomes && (!clean || result_.in_flight <= result_.stragglers);
     const std::uint64_t unsure = clean ? result_.stragglers : result_.in_flight;
     const std::uint64_t read = result_.samples + result_.left_out;
-    const bool samples = recorded <= read + unsure && result_.samples <= recorded + unsure;
+    const bool samples =
+        recorded <= read + unsure && (clean ? read : result_.samples) <= recorded + unsure;
     result_.accounted = !broken_ && sums && samples;
     result_.hottest = hottest(kResultMethods);
     result_.blocked = intake_.threads().unsampled(wire::ThreadFlag::kSignalBlocked);

@@ -12,6 +12,7 @@
 #include "sidecar/jvm/diagnostic.h"
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/jvm/heap_dump.h"
+#include "sidecar/sandbox/sandbox.h"
 #include "sidecar/serve/attach_process.h"
 #include "sidecar/serve/process_limits.h"
 
@@ -79,6 +80,12 @@ base::Result<Answer> take_text(const ServeContext& context, const jvm::Target& t
   jvm::AttachLimits limits;
   limits.answer_bytes = kMostAnswerBytes;
   limits.stopped = stopped;
+  limits.on_connected = [] {
+    base::sha256_hex(""); // its library looks for a configuration when it is first used
+    for (const std::string& missing : sandbox::enter({}).missing) {
+      log::info("the JVM's answer is read in a weaker sandbox: " + missing);
+    }
+  };
   limits.on_text = [&](std::string_view text) {
     if (written) {
       written = base::write_all(answer.file.get(), text, "the answer");

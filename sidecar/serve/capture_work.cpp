@@ -284,6 +284,8 @@ class Work {
     }
     job.directory = directory_;
     job.most_bytes = context_.config.limits.capture_bytes;
+    job.sandbox = true;
+    job.writable = {context_.spool.directory()};
     const capture::Source& source = draft_.source;
     if (!source.pod.empty()) {
       job.title = source.pod + (source.container.empty() ? "" : " / " + source.container);
@@ -326,6 +328,9 @@ class Work {
               .with_cure("make room for the spool: the sidecar tries again every ten minutes, and "
                          "at its next start"),
           request_.id, "", "", ""};
+    }
+    for (const std::string& missing : outcome->sandbox_missing) {
+      log::info("capture " + request_.id + " was read in a weaker sandbox: " + missing);
     }
     log::info("capture " + request_.id + " is sealed: " + std::to_string(outcome->samples) +
               " samples" + (outcome->partial ? ", partial: " + outcome->partial_reason : ""));

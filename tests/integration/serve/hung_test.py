@@ -66,6 +66,27 @@ class HungTest(ServeRig):
         self.assertIn("is stopped (SIGSTOP)", text)
         self.assertTrue(output.exists())
 
+    @unittest.skipIf(any(mark in pathlib.Path(JPROF).read_bytes() for mark in (b"__asan_init", b"__tsan_init")), "a sanitizer's build has none")
+    def test_the_reader_of_a_jvm_is_in_a_sandbox(self):
+        self.start()
+        session = self.begin(self.record(3))
+        self.addCleanup(session.cut)
+
+        def status(pid):
+            try:
+                return dict(line.split(":\t", 1) for line in pathlib.Path("/proc/%s/status" % pid).read_text().splitlines() if ":\t" in line)
+            except OSError:
+                return {}
+
+        ours = [pid for pid in os.listdir("/proc") if pid.isdigit() and status(pid).get("Name") == "jprof"]
+        tree = {pid: status(pid)["PPid"] for pid in ours if status(pid)}
+        connection = [pid for pid, parent in tree.items() if parent == str(self.serve.pid)]
+        capture = [pid for pid, parent in tree.items() if parent in connection]
+        self.assertEqual(len(capture), 1, tree)
+        for thread in os.listdir("/proc/%s/task" % capture[0]):
+            self.assertEqual(status("%s/task/%s" % (capture[0], thread))["Seccomp"], "2", thread)
+        self.assertEqual(status(self.serve.pid)["Seccomp"], status(os.getpid())["Seccomp"], "the supervisor needs the network")
+
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("fsfreeze") and can_freeze(), "needs root and loop devices")
 class FrozenTest(ServeRig):

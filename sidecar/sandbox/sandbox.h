@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace jprof::sandbox {
+
+// What the file system is to the process from now on (Landlock, where the kernel has it).
+struct Paths {
+  std::vector<std::string> writable; // folders: files are made, changed and removed below them
+  std::vector<std::string> readable; // folders
+  std::vector<int> readable_fds;     // the same, held
+};
+
+// What was had; each sentence names a part that was not, and why.
+struct Entered {
+  bool system_calls = false;
+  bool paths = false;
+  std::vector<std::string> missing;
+};
+
+// For good, for every thread of this process and every child of it: no system call but those that
+// work on memory, time, files and what is open already (seccomp): no socket, no connection, no
+// other program, no other process's memory. What is forbidden fails with EPERM, or EACCES for a
+// path, and kills nothing. To be called when everything is open and before the first byte of a
+// target is read. A kernel or container that forbids the one or the other is no failure: the rest
+// is done.
+Entered enter(const Paths& paths);
+
+} // namespace jprof::sandbox
