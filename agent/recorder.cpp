@@ -238,6 +238,7 @@ void Recorder::close_walker(StopReason reason) {
 }
 
 Failure Recorder::arm_threads() {
+  agent_cpu_at_start_ns_ = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
   set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
   set(Counter::kIntervalNanosNow, start_.interval_ns);
   set(Counter::kOtherSignal, signal_ == SIGPROF ? 0 : static_cast<std::uint64_t>(signal_));
@@ -352,14 +353,21 @@ void Recorder::answer(const ReceivedMessage& message) {
   }
 }
 
+// What the samples are compared with, so the two clocks are read at one time.
+void Recorder::note_cpu_times() {
+  const std::uint64_t agent = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+  set(Counter::kAgentCpuNanosBetween, agent - agent_cpu_at_start_ns_);
+  set(Counter::kAgentCpuNanos, agent);
+}
+
 bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
   if (delivery_.wants_more()) {
     delivery_.add(engines::measure_delivery(g_sampler, signal_));
     set(Counter::kDeliveryNanos, delivery_.median_ns());
   }
   g_threads.update();
-  set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
-  set(Counter::kAgentCpuNanos, os::clock_ns(CLOCK_THREAD_CPUTIME_ID));
+  note_cpu_times();
   store_release(g_sampler.header->heartbeat_mono_ns, now);
   if (over_limit(now)) {
     *reason = StopReason::kOverhead;
@@ -412,6 +420,7 @@ void Recorder::stop(StopReason reason) {
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopping));
   stop_ns_ = now_ns();
   g_threads.disarm_all();
+  note_cpu_times(); // what the JVM works from here on is in no sample
   g_inlining_detail.restore();
   g_threads.name_last_threads();
   sampling::drop_pending_signals();
@@ -424,7 +433,6 @@ void Recorder::stop(StopReason reason) {
   retire_handlers(owner_, kHeldTimeoutNs, vm_exits_, &handler_left_);
   g_generations.close_all();
   set(Counter::kInFlightAtStop, in_flight_);
-  set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
   set(Counter::kAgentCpuNanos, os::clock_ns(CLOCK_THREAD_CPUTIME_ID));
   header.stop_reason = static_cast<std::uint32_t>(reason);
   header.stop_mono_ns = stop_ns_;

@@ -61,6 +61,7 @@ class Recorder {
   bool handle_messages(wire::StopReason* reason);
   void answer(const ReceivedMessage& message);
   void learn_frozen_layout();
+  void note_cpu_times();
   bool every_half_second(std::uint64_t now_ns, wire::StopReason* reason);
   bool over_limit(std::uint64_t now_ns);
 
@@ -72,6 +73,7 @@ class Recorder {
   int signal_ = 0;
   std::uint64_t received_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
+  std::uint64_t agent_cpu_at_start_ns_ = 0;
   std::uint32_t in_flight_ = 0;
   std::uint32_t owner_ = 0; // of the handlers: retirement.h
   wire::HandlerLeft handler_left_{};

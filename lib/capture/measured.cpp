@@ -91,6 +91,7 @@ Json measured_json(const Measured& measured) {
   for (const CostRow& row : kCosts) {
     cost[row.key] = (measured.cost.*row.member).count();
   }
+  out["coverage"] = coverage_json(measured.coverage);
   out["accounted"] = measured.accounted;
   out["interrupted"] = measured.interrupted;
   if (measured.salvaged) {
@@ -107,6 +108,7 @@ Json measured_json(const Measured& measured) {
         {{"name", method.name}, {"samples", method.samples}, {"weightNs", method.weight_ns}});
   }
   out["residue"] = measured.residue;
+  out["warnings"] = measured.warnings;
   out["notes"] = measured.notes;
   out["skippedDeliveries"] = measured.skipped;
   out["fileErrors"] = measured.file_errors;
@@ -129,6 +131,7 @@ Measured measured_from_json(const Json& json) {
   for (const CostRow& row : kCosts) {
     out.cost.*row.member = std::chrono::nanoseconds(base::json_int(cost, row.key));
   }
+  out.coverage = coverage_from_json(base::json_object(json, "coverage"));
   out.accounted = base::json_bool(json, "accounted");
   out.interrupted = base::json_bool(json, "interrupted");
   out.salvaged = base::json_bool(json, "salvaged");
@@ -145,6 +148,7 @@ Measured measured_from_json(const Json& json) {
     }
   }
   out.residue = texts_at(json, "residue");
+  out.warnings = texts_at(json, "warnings");
   out.notes = texts_at(json, "notes");
   out.skipped = texts_at(json, "skippedDeliveries");
   out.file_errors = texts_at(json, "fileErrors");

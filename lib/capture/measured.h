@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/json.h"
+#include "lib/capture/coverage.h"
 
 #include <chrono>
 #include <cstdint>
@@ -55,12 +56,14 @@ struct Measured {
   bool accounted = false; // signals = samples + losses + in flight, to the sample
   std::vector<Loss> losses;
   std::chrono::nanoseconds process_cpu{0};
+  Coverage coverage;
   std::uint64_t threads = 0;
   std::uint64_t threads_unarmed = 0;
   Cost cost;
   std::vector<Method> hottest; // at most ten
   bool interrupted = false;
-  std::vector<std::string> residue; // what the capture left in the JVM for good
+  std::vector<std::string> residue;  // what the capture left in the JVM for good
+  std::vector<std::string> warnings; // why the profile may mislead
   std::vector<std::string> notes;
   std::vector<std::string> skipped; // each way of delivering the agent that was not taken, and why
   std::vector<std::string> file_errors; // derived files that could not be made

@@ -24,26 +24,6 @@ std::string grouped(std::uint64_t number) {
   return out;
 }
 
-// Three digits that matter: "10.0 ms", "1.25 s", "812 us".
-std::string time_text(std::chrono::nanoseconds time) {
-  struct Scale {
-    double ns;
-    const char* unit;
-  };
-  static constexpr Scale kScales[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-  const double ns = static_cast<double>(time.count());
-  char buffer[48];
-  for (const Scale& scale : kScales) {
-    if (ns >= scale.ns || scale.ns == 1) {
-      const double value = ns / scale.ns;
-      const int digits = scale.ns == 1 || value >= 100 ? 0 : (value >= 10 ? 1 : 2);
-      std::snprintf(buffer, sizeof buffer, "%.*f %s", digits, value, scale.unit);
-      break;
-    }
-  }
-  return buffer;
-}
-
 std::string percent_text(double part, double whole) {
   if (whole <= 0) {
     return "-";
@@ -93,10 +73,16 @@ std::string lost_line(const Measured& measured) {
   return line("lost", out);
 }
 
+// Known, and no more than the agent itself can have used.
+bool nothing_ran(const Measured& measured) {
+  return measured.coverage.known() && measured.coverage.missing() <= std::chrono::milliseconds(1);
+}
+
 std::string rate_line(const Measured& measured) {
   const std::string got = measured.interval_got.count() > 0 ? time_text(measured.interval_got)
                           : measured.salvaged               ? "an unknown rate"
-                                                            : "none, since nothing ran";
+                          : nothing_ran(measured)           ? "none, since nothing ran"
+                                                            : "none";
   const std::string tick =
       measured.tick > measured.interval
           ? " (the kernel looks at its timers every " + time_text(measured.tick) + ")"
@@ -153,6 +139,9 @@ std::string hottest_lines(const Measured& measured) {
 
 std::string summary_text(const Measured& measured, Detail detail) {
   std::string out;
+  for (const std::string& warning : measured.warnings) {
+    out += line("WARNING", base::printable(warning, 500));
+  }
   if (!measured.java_version.empty()) {
     out += line("jvm",
                 base::printable(measured.java_version) + ", pid " + std::to_string(measured.pid));
@@ -160,7 +149,9 @@ std::string summary_text(const Measured& measured, Detail detail) {
   if (measured.interrupted) {
     out += line("stopped", "as asked; everything until then is kept");
   }
-  out += samples_line(measured) + lost_line(measured) + rate_line(measured);
+  out += samples_line(measured) + lost_line(measured);
+  out += line("cpu time", coverage_text(measured.coverage));
+  out += rate_line(measured);
   out += measured.salvaged ? line("cost", "not known") : cost_line(measured);
   for (const std::string& residue : measured.residue) {
     out += line("stays", base::printable(residue, 500));

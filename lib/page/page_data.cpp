@@ -192,10 +192,17 @@ base::Json describe_info(const Profile& profile, const std::string& title) {
     }
   }
   base::Json list = base::Json::array();
+  base::Json warnings = base::Json::array();
   for (const auto& [label, value] : facts) {
     list.push_back(base::Json::array({label, value}));
+    if (label == profile::kWarningFact) {
+      warnings.push_back(value);
+    }
   }
   meta["facts"] = std::move(list);
+  if (!warnings.empty()) {
+    meta["warnings"] = std::move(warnings);
+  }
   return meta;
 }
 

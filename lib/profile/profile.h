@@ -97,6 +97,9 @@ struct Gap {
   std::uint64_t samples = 0; // lost in it
 };
 
+// The label of a fact that a reader must not overlook: why the shares may mislead.
+inline constexpr std::string_view kWarningFact = "warning";
+
 struct ProfileInfo {
   std::string title;         // "checkout-7d9f / app", never trusted as markup
   std::string event = "cpu"; // cpu, wall, alloc, lock

@@ -73,7 +73,7 @@ enum class Counter : std::uint32_t {
   kTimerLimit = 29,        // of these: because of RLIMIT_SIGPENDING
   kThreadSlotsFull = 30,   // of these: because the thread table is full
   kProcessCpuNanosAtStart = 32,
-  kProcessCpuNanosAtStop = 33, // kept up to date twice a second until the stop
+  kProcessCpuNanosAtStop = 33, // when the timers were gone; until then twice a second
   kAgentCpuNanos = 34,         // CPU time of the agent's own thread
   kDeliveryNanos = 35,         // calibrated cost of delivering one signal
   kStartNanos = 36,            // start message received -> first timer armed
@@ -85,6 +85,7 @@ enum class Counter : std::uint32_t {
   kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
   kLeftBehind = 48,       // 1: JVMTI's notifications of mounts are on since this session, for good
   kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
+  kAgentCpuNanosBetween = 44, // of kAgentCpuNanos: between the two readings of the process's clock
 };
 
 // Counter::kPerfRefusal where a seccomp filter is in force: its answer to the attempt might be to

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
+#include "lib/capture/coverage.h"
 #include "lib/profile/profile.h"
 #include "lib/wire/detail.h"
 
@@ -112,6 +113,8 @@ struct CaptureOutcome {
   std::chrono::nanoseconds process_cpu{0}; // of the JVM during the capture
   std::uint64_t threads = 0;               // armed
   std::uint64_t threads_unarmed = 0;
+  capture::Coverage coverage;
+  std::vector<std::string> warnings; // why the profile may mislead
   AgentCost cost;
   std::vector<MethodShare> hottest; // at most ten, by self weight
   bool interrupted = false;         // the stop token ended it; not a failure

@@ -3,6 +3,7 @@
 #include "sidecar/record/capture_outcome.h"
 
 #include "lib/base/duration.h"
+#include "sidecar/record/cpu_account.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,11 +18,6 @@ using wire::Counter;
 
 // A method's name may be 64 KiB; the recording has it whole.
 constexpr std::size_t kLongestName = 512;
-
-nanoseconds nanos(std::uint64_t count) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 62; // a hostile counter may say anything
-  return nanoseconds(static_cast<std::int64_t>(std::min(count, kMost)));
-}
 
 AgentCost cost_of(const RecorderResult& result) {
   const std::uint64_t signals = result.counter(Counter::kEntered);
@@ -138,11 +134,13 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.in_flight = result.in_flight;
   out.accounted = result.accounted;
   out.losses = info.losses;
-  const std::uint64_t cpu_start = result.counter(Counter::kProcessCpuNanosAtStart);
-  const std::uint64_t cpu_stop = result.counter(Counter::kProcessCpuNanosAtStop);
-  out.process_cpu = nanos(cpu_stop > cpu_start ? cpu_stop - cpu_start : 0);
+  out.process_cpu = process_cpu(result);
   out.threads = result.threads;
   out.threads_unarmed = result.counter(Counter::kThreadsNeverArmed);
+  out.coverage = result.coverage;
+  if (std::string warning = coverage_warning_of(result); !warning.empty()) {
+    out.warnings.push_back(std::move(warning));
+  }
   out.cost = cost_of(result);
   out.hottest = result.hottest;
   out.interrupted = result.interrupted;
@@ -199,6 +197,8 @@ capture::Measured measured_of(const CaptureOutcome& outcome) {
   out.in_flight = outcome.in_flight;
   out.accounted = outcome.accounted;
   out.process_cpu = outcome.process_cpu;
+  out.coverage = outcome.coverage;
+  out.warnings = outcome.warnings;
   out.threads = outcome.threads;
   out.threads_unarmed = outcome.threads_unarmed;
   out.cost = {outcome.cost.total(),         outcome.cost.thread_cpu, outcome.cost.handlers,

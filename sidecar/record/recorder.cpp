@@ -5,6 +5,7 @@
 #include "lib/base/random.h"
 #include "sidecar/inject/agent_link.h"
 #include "sidecar/record/control_channel.h"
+#include "sidecar/record/cpu_account.h"
 #include "sidecar/record/gap_book.h"
 #include "sidecar/record/session_summary.h"
 #include "sidecar/record/symbol_supply.h"
@@ -417,6 +418,7 @@ class Session {
     result_.sandboxed = intake_.threads().unsampled(wire::ThreadFlag::kSandboxed);
     result_.max_depth = region_.header().max_depth;
     result_.tick = tick();
+    result_.coverage = coverage_of(result_, options_.interval, clean ? nanoseconds(0) : elapsed());
     result_.detail_cut = intake_.detail_was_cut();
     result_.damaged = intake_.damaged_references() + intake_.damaged_times();
   }

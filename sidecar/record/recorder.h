@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
+#include "lib/capture/coverage.h"
 #include "lib/profile/profile.h"
 #include "lib/profile/recording_writer.h"
 #include "lib/wire/control.h"
@@ -94,6 +95,7 @@ struct RecorderResult {
   ThreadBook::Unsampled blocked;    // no signal reached them
   ThreadBook::Unsampled never_armed; // the kernel gave no timer
   ThreadBook::Unsampled sandboxed;   // seccomp filters of their own
+  capture::Coverage coverage;        // of the CPU time that the JVM has used
 
   std::uint64_t counter(wire::Counter counter) const {
     return counters[static_cast<std::size_t>(counter)];

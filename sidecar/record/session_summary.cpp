@@ -3,6 +3,7 @@
 #include "sidecar/record/session_summary.h"
 
 #include "lib/base/duration.h"
+#include "sidecar/record/cpu_account.h"
 
 namespace jprof::record {
 
@@ -103,6 +104,10 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
   }
   if (result.damaged > 0) {
     facts.emplace_back("damaged entries", std::to_string(result.damaged));
+  }
+  facts.emplace_back("CPU time", capture::coverage_text(result.coverage));
+  if (std::string warning = coverage_warning_of(result); !warning.empty()) {
+    facts.emplace_back(profile::kWarningFact, std::move(warning));
   }
   add_unsampled("threads that block the signal", result.blocked);
   add_unsampled("threads without a timer", result.never_armed);

@@ -255,6 +255,7 @@ export class App extends Commands {
     const facts = this.headline().map((text) => h('span', text));
     refill(chrome.facts, ...facts);
     const all = this.source.sides.length === 2 ? warnings(this.source.sides[0].meta, this.source.sides[1].meta) : [];
+    for (const side of this.source.sides) for (const text of side.meta['warnings'] || []) all.push(text);
     if (this.meta.partial) all.push('ended early: ' + this.meta.partial);
     chrome.warning.hidden = !all.length;
     chrome.warning.textContent = visible(clip(all.join(' · '), 600));

@@ -178,6 +178,21 @@ def weight_is_the_time_of_the_process(context):
 
 
 @check
+def time_that_nobody_sampled_is_said(context):
+    """Threads too short to be sampled: their time must not be missing in silence."""
+    jvm = context.jvm("Births", "0", "1")
+    code, result = context.record_for(jvm.pid, 2, "-o", "u.jprof", "-o", "u.html")
+
+    assert code == 0 and result["accounted"], result
+    coverage = result["coverage"]
+    assert not coverage["complete"], result
+    assert any("% of the CPU time that the JVM used" in warning for warning in result["warnings"]), result
+    assert b'"warnings":["' in page_data(context.read("u.html")), result
+    context.convert("u.jprof", "w.html")
+    assert b'"warnings":["' in page_data(context.read("w.html")), result
+
+
+@check
 def intervals_below_the_tick_are_kept_or_the_real_ones_told(context):
     jvm = context.jvm("Known", "shares", "300")
     code, result = context.record_for(jvm.pid, 2, "-i", "1ms", "--max-overhead", "0", "-o", "i.jprof")

@@ -27,6 +27,12 @@ Measured sample() {
   out.losses = {{"ring full", 2, 20}, {"no thread", 0, 0}};
   out.process_cpu = seconds(100);
   out.threads = 31;
+  out.coverage = {.process = seconds(100),
+                  .samples = seconds(98),
+                  .handlers = milliseconds(200),
+                  .agent = seconds(1),
+                  .tolerance = milliseconds(50)};
+  out.warnings = {"half of it is missing"};
   out.cost.total = milliseconds(250);
   out.hottest = {{"a.b.C.d", 9, 310}};
   out.residue = {"something is on until the JVM ends"};
@@ -73,16 +79,20 @@ TEST(Measured, ReadsAnythingElseAsNothing) {
 TEST(Summary, SaysWhatAPersonWantsToKnow) {
   const std::string text = summary_text(sample());
 
-  EXPECT_EQ(text,
-            "  jvm       17.0.9, pid 7\n"
-            "  samples   12,345 in 60.0 s, 31 threads; 3 without a whole stack\n"
-            "  lost      2 (ring full 2)\n"
-            "  rate      cpu every 10.0 ms asked, 10.0 ms got; engine ctimer, walker vmstructs\n"
-            "  cost      250 ms CPU in the JVM, 0.25 % of what it used; longest handler 0 ns\n"
-            "  stays     something is on until the JVM ends\n"
-            "  note      an agent was resident\n"
-            "hottest methods (self, with the 95 % range)\n"
-            "   31.0 % (30.2 to 31.8)  a.b.C.d\n");
+  EXPECT_EQ(
+      text,
+      "  WARNING   half of it is missing\n"
+      "  jvm       17.0.9, pid 7\n"
+      "  samples   12,345 in 60.0 s, 31 threads; 3 without a whole stack\n"
+      "  lost      2 (ring full 2)\n"
+      "  cpu time  100 s used by the JVM: 98.0 s in samples (200 ms of it in handlers), 1.00 s "
+      "in the agent's thread, 1.00 s (1.0 %) in neither\n"
+      "  rate      cpu every 10.0 ms asked, 10.0 ms got; engine ctimer, walker vmstructs\n"
+      "  cost      250 ms CPU in the JVM, 0.25 % of what it used; longest handler 0 ns\n"
+      "  stays     something is on until the JVM ends\n"
+      "  note      an agent was resident\n"
+      "hottest methods (self, with the 95 % range)\n"
+      "   31.0 % (30.2 to 31.8)  a.b.C.d\n");
 }
 
 // 95 of 100 such captures have the truth in their range; published values of Wilson's interval.
@@ -115,6 +125,21 @@ TEST(Summary, SaysWhatTheKernelMadeOfTheInterval) {
 
   EXPECT_NE(summary_text(measured).find("the kernel looks at its timers every 4.00 ms"),
             std::string::npos);
+}
+
+// "Nothing ran" is said only where the process's own clock says so.
+TEST(Summary, NeverSaysThatNothingRanWhenTheProcessUsedCpu) {
+  Measured measured = sample();
+  measured.samples = 0;
+  measured.interval_got = std::chrono::nanoseconds(0);
+  measured.coverage.samples = std::chrono::nanoseconds(0);
+
+  EXPECT_EQ(summary_text(measured).find("nothing ran"), std::string::npos);
+  EXPECT_NE(summary_text(measured).find("asked, none got"), std::string::npos);
+  measured.coverage = {}; // not known
+  EXPECT_EQ(summary_text(measured).find("nothing ran"), std::string::npos);
+  measured.coverage = {.process = milliseconds(3), .agent = milliseconds(3)};
+  EXPECT_NE(summary_text(measured).find("none, since nothing ran"), std::string::npos);
 }
 
 TEST(Summary, SaysThatItWasStoppedAndWhenCountsDoNotAddUp) {

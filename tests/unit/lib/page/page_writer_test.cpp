@@ -91,6 +91,19 @@ TEST(PageWriter, EncodesTheTreeAsDocumented) {
   EXPECT_FALSE(columns.contains("STIM"));
 }
 
+TEST(PageWriter, ListsWhatNobodyMustOverlook) {
+  profile::ProfileBuilder builder;
+  builder.info().facts = {{"tick", "4 ms"},
+                          {std::string(profile::kWarningFact), "half is missing"}};
+  const auto page = page::write_page(builder.build());
+
+  ASSERT_TRUE(page.has_value());
+  const std::string meta = columns_of(*page)["META"];
+  EXPECT_NE(meta.find("\"warnings\":[\"half is missing\"]"), std::string::npos) << meta;
+  EXPECT_EQ(columns_of(*page::write_page(folded("a 1\n")))["META"].find("warnings"),
+            std::string::npos);
+}
+
 TEST(PageWriter, TellsACalleeByItsPlaceAmongThoseOfItsCaller) {
   // y stands behind x in the list of m until it has been called as often.
   const auto page =

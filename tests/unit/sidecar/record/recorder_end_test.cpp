@@ -90,6 +90,33 @@ TEST(Recorder, TellsWhatStaysInTheJvmAndWhy) {
   EXPECT_THAT(notes_of({1, 47, 0, 'R'}, 0), says("thread 47 has not run since"));
 }
 
+// The process's clock tells of time that no sample stands for, whatever the cause.
+TEST(Recorder, SaysInTheRecordingThatCpuTimeIsMissing) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.send_started();
+    a.region().add_sample({.weight = 500'000'000, .stack = stack});
+    a.region().count(wire::Counter::kProcessCpuNanosAtStart, 1'000'000'000);
+    a.region().count(wire::Counter::kProcessCpuNanosAtStop, 6'000'000'000);
+    a.region().count(wire::Counter::kAgentCpuNanosBetween, 50'000'000);
+    a.send_stopped(wire::StopReason::kAsked);
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_EQ(recorded.result->coverage.process, 5s);
+  EXPECT_EQ(recorded.result->coverage.missing(), 4450ms);
+  EXPECT_FALSE(recorded.result->coverage.complete());
+  std::map<std::string, std::string> facts;
+  const auto file = recorded.read();
+  for (const auto& [label, value] : file.profile.info().facts) {
+    facts[label] = value;
+  }
+  EXPECT_THAT(facts[std::string(profile::kWarningFact)], HasSubstr("89.0 % of the CPU time"));
+  EXPECT_THAT(facts["CPU time"], HasSubstr("5.00 s used by the JVM: 500 ms in samples"));
+}
+
 TEST(Recorder, StopsWhenAskedAndKeepsWhatThereIs) {
   ScriptedAgent agent([](Agent& a) {
     const std::uint32_t stack = java_stack(a, "x");

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/json.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace jprof::capture {
+
+// Where the CPU time went that the JVM used during a capture: `process` is the kernel's account of
+// the whole process, so that time which no sample stands for shows, whatever the cause.
+// docs/formats/capture.md.
+struct Coverage {
+  std::chrono::nanoseconds process{0};   // 0: not known
+  std::chrono::nanoseconds samples{0};   // sum of their weights
+  std::chrono::nanoseconds handlers{0};  // the handlers' own work: in the samples of their threads
+  std::chrono::nanoseconds agent{0};     // the agent's own thread, which is not sampled
+  std::chrono::nanoseconds tolerance{0}; // three standard errors, see timer_tolerance
+
+  bool known() const { return process.count() > 0; }
+  // Time in no sample; below 0 where samples stand for more than there was.
+  std::chrono::nanoseconds missing() const { return process - samples - agent; }
+  // False where shares may mislead: 5 % of the time, and more than timers can be wrong by.
+  bool complete() const;
+
+  bool operator==(const Coverage&) const = default;
+};
+
+// Three standard errors of what timers account for: what a thread has used before its first and
+// after its last signal is known to an interval, or the tick if that is longer, and no thread can
+// be wrong by more than what it has used.
+std::chrono::nanoseconds timer_tolerance(std::chrono::nanoseconds interval,
+                                         std::chrono::nanoseconds tick, std::uint64_t threads,
+                                         std::chrono::nanoseconds process);
+
+// What people read: "4.97 s used by the JVM: 4.81 s in samples (...), ...".
+std::string coverage_text(const Coverage& coverage);
+// Why the profile may mislead, with the `causes` that are known; empty for a complete one.
+std::string coverage_warning(const Coverage& coverage, const std::string& causes);
+
+base::Json coverage_json(const Coverage& coverage);
+Coverage coverage_from_json(const base::Json& json);
+
+// Three digits that matter: "10.0 ms", "1.25 s", "812 us".
+std::string time_text(std::chrono::nanoseconds time);
+
+} // namespace jprof::capture

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/record/cpu_account.h"
+
+#include <algorithm>
+
+namespace jprof::record {
+namespace {
+
+using capture::time_text;
+using std::chrono::nanoseconds;
+using wire::Counter;
+
+// The agent reads the process's clock twice a second, and may be late.
+constexpr nanoseconds kStale{600'000'000};
+
+std::string causes_of(const RecorderResult& result) {
+  std::string text;
+  const auto add = [&](const std::string& cause) { text += (text.empty() ? "" : ", ") + cause; };
+  const auto add_threads = [&](const ThreadBook::Unsampled& unsampled, const char* why) {
+    if (unsampled.cpu.count() > 0) {
+      add(time_text(unsampled.cpu) + " in " + std::to_string(unsampled.threads) + " threads that " +
+          why);
+    }
+  };
+  if (const std::uint64_t lost = result.counter(Counter::kLostWeight); lost > 0) {
+    add(time_text(nanos(lost)) + " in samples that were lost");
+  }
+  add_threads(result.blocked, "block the sampling signal");
+  add_threads(result.never_armed, "got no timer");
+  add_threads(result.sandboxed, "have seccomp filters of their own");
+  if (result.counter(Counter::kThreadSlotsFull) > 0) {
+    add("threads for which the table of threads had no room");
+  }
+  return "known causes: " + (text.empty() ? "" : text + "; besides, ") +
+         "threads that ended before they could be found or sampled";
+}
+
+} // namespace
+
+nanoseconds nanos(std::uint64_t count) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60; // sums of a few do not overflow
+  return nanoseconds(static_cast<std::int64_t>(std::min(count, kMost)));
+}
+
+nanoseconds process_cpu(const RecorderResult& result) {
+  const std::uint64_t start = result.counter(Counter::kProcessCpuNanosAtStart);
+  const std::uint64_t stop = result.counter(Counter::kProcessCpuNanosAtStop);
+  return nanos(stop > start ? stop - start : 0);
+}
+
+capture::Coverage coverage_of(const RecorderResult& result, nanoseconds interval,
+                              nanoseconds unclean) {
+  capture::Coverage out;
+  out.process = process_cpu(result);
+  out.samples = nanos(result.weight);
+  out.handlers = nanos(result.counter(Counter::kHandlerNanos));
+  out.agent = nanos(result.counter(Counter::kAgentCpuNanosBetween));
+  const nanoseconds in_force =
+      std::max(interval, nanos(result.counter(Counter::kIntervalNanosNow)));
+  out.tolerance = capture::timer_tolerance(in_force, result.tick, result.threads, out.process);
+  if (unclean.count() > 0) {
+    const double share = static_cast<double>(kStale.count()) / static_cast<double>(unclean.count());
+    const auto most = std::max(out.process, out.samples);
+    out.tolerance +=
+        nanos(static_cast<std::uint64_t>(std::min(1.0, share) * static_cast<double>(most.count())));
+  }
+  return out;
+}
+
+std::string coverage_warning_of(const RecorderResult& result) {
+  return result.coverage.complete() ? std::string()
+                                    : coverage_warning(result.coverage, causes_of(result));
+}
+
+} // namespace jprof::record
