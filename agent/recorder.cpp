@@ -98,7 +98,8 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
   }
   Failure failure = map_region(region_fd, start_.region_bytes, &region_);
   if (failure.status == AgentStatus::kOk &&
-      !recording::lay_out(region_, start_.region_bytes, &g_sampler, &g_tables)) {
+      !recording::lay_out(region_, start_.region_bytes, os::count_threads(), &g_sampler,
+                          &g_tables)) {
     failure = {AgentStatus::kRegionTooSmall, 0, "the region cannot be divided"};
   }
   if (failure.status == AgentStatus::kOk) {

@@ -102,6 +102,13 @@ bool visit_threads(void (*visit)(std::int32_t tid, void* context), void* context
   return visit_numbers("/proc/self/task", visit, context);
 }
 
+std::uint64_t count_threads() {
+  char status[4096];
+  read_file("/proc/self/status", status, sizeof status);
+  const char* at = value_of(status, "Threads:\t");
+  return at != nullptr ? parse_number(at, &at) : 0;
+}
+
 std::uint64_t count_open_files() {
   std::uint64_t count = 0;
   const bool complete = visit_numbers(

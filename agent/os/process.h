@@ -15,6 +15,9 @@ bool proc_is_ours();
 // Calls visit(tid, context) for each thread; false if /proc/self/task cannot be read.
 bool visit_threads(void (*visit)(std::int32_t tid, void* context), void* context);
 
+// How many threads there are; 0 where it cannot be told.
+std::uint64_t count_threads();
+
 // The kernel's name of a thread; returns its length, at most `bytes`.
 std::size_t thread_name(std::int32_t tid, char* to, std::size_t bytes);
 // True if that thread of ours has this signal in its mask now.

@@ -68,13 +68,30 @@ void zero(void* from, std::uint64_t bytes) {
   __builtin_memset(from, 0, bytes);
 }
 
+// A quarter more than there are, and those of two seconds of births, for which slots are kept that
+// their threads have left (thread_table.cpp); perf_slots has 16 bits for each.
+std::uint32_t slots_for(std::uint64_t bytes, std::uint64_t threads) {
+  constexpr std::uint64_t kSpare = 1024;
+  constexpr std::uint64_t kMost = 65534;
+  // What one takes in all tables; the index has four to eight entries for it.
+  constexpr std::uint64_t kSlotBytes = sizeof(wire::ThreadSlot) + sizeof(sampling::ThreadEntry) +
+                                       sizeof(sampling::WaitingTime) + sizeof(ThreadNote) +
+                                       kDescriptorsPerThread * sizeof(std::uint16_t) +
+                                       4 * sizeof(std::uint32_t);
+  static_assert(10'000 * kSlotBytes <= 4U << 20);
+  const std::uint64_t room = bytes / 8 * 3 / kSlotBytes;
+  return static_cast<std::uint32_t>(
+      clamp(threads + threads / 4 + kSpare, 64, room < kMost ? room : kMost));
+}
+
 // What a reader takes in place, in proportion to the region.
-void take_tables(Divider& divider, std::uint64_t bytes, Sampler& sampler, PrivateTables& tables) {
+void take_tables(Divider& divider, std::uint64_t bytes, std::uint64_t threads, Sampler& sampler,
+                 PrivateTables& tables) {
   const std::uint64_t slots = power_of_two_below(bytes / 8 / sizeof(wire::SampleSlot));
   sampler.ring_capacity = slots;
   sampler.ring = reinterpret_cast<wire::SampleSlot*>(divider.take(
       SectionKind::kSampleRing, sizeof(wire::SampleSlot), slots * sizeof(wire::SampleSlot)));
-  sampler.thread_capacity = static_cast<std::uint32_t>(clamp(bytes / 8192, 64, 8192));
+  sampler.thread_capacity = slots_for(bytes, threads);
   tables.thread_slots = reinterpret_cast<wire::ThreadSlot*>(
       divider.take(SectionKind::kThreads, sizeof(wire::ThreadSlot),
                    sampler.thread_capacity * sizeof(wire::ThreadSlot)));
@@ -103,17 +120,20 @@ Hashes take_private(Divider& divider, std::uint64_t bytes, Sampler& sampler,
                 .name_slots = power_of_two_below(clamp(bytes / 512, 1024, 1U << 20))};
   const std::uint64_t entries = sampler.thread_capacity * sizeof(sampling::ThreadEntry);
   const std::uint64_t waiting = sampler.thread_capacity * sizeof(sampling::WaitingTime);
+  const std::uint64_t notes = sampler.thread_capacity * sizeof(ThreadNote);
   const std::uint64_t index = index_slots * sizeof(std::uint32_t);
   const std::uint64_t perf = sampler.perf_capacity * sizeof(std::uint16_t);
   const std::uint64_t scratch = sampler.scratch_count * sizeof(sampling::Scratch);
   const std::uint64_t words = (hashes.stack_slots + hashes.name_slots) * wire::kGenerations;
-  std::uint8_t* at =
-      divider.take(SectionKind::kPrivate, 0,
-                   entries + waiting + index + perf + scratch + words * sizeof(std::uint64_t));
+  std::uint8_t* at = divider.take(SectionKind::kPrivate, 0,
+                                  entries + waiting + notes + index + perf + scratch +
+                                      words * sizeof(std::uint64_t));
   sampler.threads = reinterpret_cast<sampling::ThreadEntry*>(at);
   at += entries;
   tables.waiting = reinterpret_cast<sampling::WaitingTime*>(at);
   at += waiting;
+  tables.notes = reinterpret_cast<ThreadNote*>(at);
+  at += notes;
   tables.thread_index = reinterpret_cast<std::uint32_t*>(at);
   tables.thread_index_mask = static_cast<std::uint32_t>(index_slots - 1);
   at += index;
@@ -146,13 +166,14 @@ void take_arenas(Divider& divider, Hashes hashes, Sampler& sampler) {
 
 } // namespace
 
-bool lay_out(void* region, std::uint64_t bytes, Sampler* sampler, PrivateTables* tables) {
+bool lay_out(void* region, std::uint64_t bytes, std::uint64_t threads, Sampler* sampler,
+             PrivateTables* tables) {
   if (bytes < kMinRegionBytes || bytes > kMaxRegionBytes) {
     return false;
   }
   sampler->header = static_cast<wire::RegionHeader*>(region);
   Divider divider(region, bytes);
-  take_tables(divider, bytes, *sampler, *tables);
+  take_tables(divider, bytes, threads, *sampler, *tables);
   take_arenas(divider, take_private(divider, bytes, *sampler, *tables), *sampler);
   return !divider.failed();
 }

@@ -15,9 +15,18 @@ namespace jprof::agent::recording {
 inline constexpr std::uint64_t kMinRegionBytes = 512 * 1024;
 inline constexpr std::uint64_t kMaxRegionBytes = std::uint64_t{1} << 30;
 
+// What the agent's thread alone knows of a thread.
+struct ThreadNote {
+  std::uint64_t born_ns = 0;       // first seen, CLOCK_MONOTONIC; 0: there before the session
+  std::uint16_t looks_to_skip = 0; // of those at its CPU clock
+  std::uint16_t skipped_last = 0;
+  std::uint32_t reserved = 0;
+};
+
 // Our slots of the thread hash table, behind the entries of the private section.
 struct PrivateTables {
   sampling::WaitingTime* waiting = nullptr; // for each thread slot
+  ThreadNote* notes = nullptr;              // the same
   std::uint32_t* thread_index = nullptr;    // open addressing: slot + 1, 0 empty
   std::uint32_t thread_index_mask = 0;
   wire::ThreadSlot* thread_slots = nullptr;
@@ -26,8 +35,10 @@ struct PrivateTables {
 };
 
 // Writes the section table and makes `sampler` and `tables` point into the region, whose bytes are
-// all zero. False if it is too small.
-bool lay_out(void* region, std::uint64_t bytes, sampling::Sampler* sampler, PrivateTables* tables);
+// all zero. There is room for the `threads` that there are and some that begin, within 3/8 of the
+// region (docs/formats/region.md). False if it is too small.
+bool lay_out(void* region, std::uint64_t bytes, std::uint64_t threads, sampling::Sampler* sampler,
+             PrivateTables* tables);
 
 // Empties a generation slot (its arenas and tables) for `number` and makes it ready for handlers.
 // REQUIRES: no handler uses it.

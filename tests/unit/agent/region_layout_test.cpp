@@ -17,7 +17,7 @@ TEST_P(RegionLayout, DividesTheRegionWithoutOverlap) {
   auto sampler = std::make_unique<sampling::Sampler>();
   PrivateTables tables;
 
-  ASSERT_TRUE(lay_out(region.data(), GetParam(), sampler.get(), &tables));
+  ASSERT_TRUE(lay_out(region.data(), GetParam(), 20, sampler.get(), &tables));
 
   const auto* header = reinterpret_cast<const wire::RegionHeader*>(region.data());
   std::vector<wire::Section> sections(header->sections, header->sections + header->section_count);
@@ -38,20 +38,37 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RegionLayout,
                          ::testing::Values(kMinRegionBytes, 1U << 20, 3U << 20, 16U << 20,
                                            64U << 20));
 
+// A slot for each thread that there is and for those that begin, whatever the region's size.
+TEST(RegionLayoutThreads, HaveSlotsByNeed) {
+  constexpr std::uint64_t kBytes = 16U << 20;
+  std::vector<std::uint64_t> region(kBytes / 8);
+  auto sampler = std::make_unique<sampling::Sampler>();
+  PrivateTables tables;
+  ASSERT_TRUE(lay_out(region.data(), kBytes, 20, sampler.get(), &tables));
+  const std::uint32_t few = sampler->thread_capacity;
+  std::fill(region.begin(), region.end(), 0);
+
+  ASSERT_TRUE(lay_out(region.data(), kBytes, 10'000, sampler.get(), &tables));
+
+  EXPECT_GE(few, 1000U);
+  EXPECT_GE(sampler->thread_capacity, 12'000U);
+  EXPECT_GE(sampler->generations[0].stacks.arena.bytes, kBytes / 8);
+}
+
 TEST(RegionLayoutLimits, RefuseOtherSizes) {
   std::vector<std::uint64_t> region(kMinRegionBytes / 8);
   auto sampler = std::make_unique<sampling::Sampler>();
   PrivateTables tables;
 
-  EXPECT_FALSE(lay_out(region.data(), kMinRegionBytes - 4096, sampler.get(), &tables));
-  EXPECT_FALSE(lay_out(region.data(), kMaxRegionBytes + 4096, sampler.get(), &tables));
+  EXPECT_FALSE(lay_out(region.data(), kMinRegionBytes - 4096, 20, sampler.get(), &tables));
+  EXPECT_FALSE(lay_out(region.data(), kMaxRegionBytes + 4096, 20, sampler.get(), &tables));
 }
 
 TEST(Generation, IsEmptyAfterAReset) {
   std::vector<std::uint64_t> region(kMinRegionBytes / 8);
   auto sampler = std::make_unique<sampling::Sampler>();
   PrivateTables tables;
-  ASSERT_TRUE(lay_out(region.data(), kMinRegionBytes, sampler.get(), &tables));
+  ASSERT_TRUE(lay_out(region.data(), kMinRegionBytes, 20, sampler.get(), &tables));
   auto& generation = sampler->generations[0];
   reset_generation(generation, 1);
   const wire::Frame frames[] = {1, 2};
