@@ -70,13 +70,6 @@ std::uint64_t get(Counter which) {
   return sampling::load_relaxed(sampling::counter(g_sampler, which));
 }
 
-// The timers fire on the scheduler's tick: what CLOCK_MONOTONIC_COARSE advances by.
-std::uint64_t tick_ns() {
-  timespec resolution{};
-  arch::system_call(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, os::as_argument(&resolution));
-  return static_cast<std::uint64_t>(resolution.tv_nsec);
-}
-
 } // namespace
 
 Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key) {
@@ -175,7 +168,7 @@ void Recorder::write_header() {
   g_threads.begin(&g_sampler, g_tables, signal_, start_.interval_ns,
                   static_cast<wire::Engine>(start_.engine)); // abandon() may need it
   header.engine = static_cast<std::uint32_t>(g_threads.engine());
-  header.tick_ns = g_threads.engine() == wire::Engine::kCpuTimer ? tick_ns() : 0;
+  header.tick_ns = g_threads.engine() == wire::Engine::kCpuTimer ? engines::tick_ns() : 0;
   g_modules.begin(&g_sampler, g_tables);
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kRecording));
   store_release(header.magic, wire::kRegionMagic);
@@ -269,6 +262,7 @@ void Recorder::abandon() {
 StopReason Recorder::run() {
   const std::uint64_t deadline = g_sampler.header->deadline_mono_ns;
   std::uint64_t next_slow = 0;
+  std::uint64_t next_tick = 0;
   std::uint64_t next_modules = 0;
   StopReason reason = StopReason::kNone;
   g_inlining_detail.turn_on(); // this and what follows need not precede the first sample
@@ -294,7 +288,13 @@ StopReason Recorder::run() {
     if (g_safepoint_stacks.is_active()) {
       g_safepoint_stacks.tick();
     }
+    g_threads.find_births(now);
+    if (now < next_tick) {
+      continue;
+    }
+    next_tick = now + static_cast<std::uint64_t>(kTickNs);
     g_threads.scan_if_due(now);
+    g_threads.look_at_young(now);
     g_threads.name_new_threads();
     g_generations.tick();
     if (now >= next_modules) {
@@ -310,10 +310,12 @@ StopReason Recorder::run() {
   }
 }
 
-// True if one of them, or the hang-up, ends the session. Waits for one tick if there is none.
+// True if one of them, or the hang-up, ends the session. Waits until the next look if there is
+// none.
 bool Recorder::handle_messages(StopReason* reason) {
   ReceivedMessage message;
-  for (std::int64_t wait = wait_ns_;; wait = 0) {
+  const std::int64_t look = g_threads.look_every_ns(now_ns());
+  for (std::int64_t wait = wait_ns_ < look ? wait_ns_ : look;; wait = 0) {
     switch (channel_.receive(&message, wait)) {
     case ReceiveResult::kNothing:
       return false;

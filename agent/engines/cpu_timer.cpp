@@ -19,6 +19,9 @@ timespec to_timespec(std::uint64_t nanoseconds) {
                   .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
 }
 
+// A time in the past would signal at once, also a thread that sleeps in a system call by then.
+constexpr std::uint64_t kSoonNs = 50'000;
+
 // The kernel's struct sigevent (include/uapi/asm-generic/siginfo.h); libc's spells its last field
 // differently in each release.
 struct KernelSigevent {
@@ -51,8 +54,19 @@ long start_timer_at(std::int32_t timer, std::uint64_t first_at_ns, std::uint64_t
 
 } // namespace
 
+std::uint64_t tick_ns() {
+  timespec resolution{};
+  arch::system_call(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, os::as_argument(&resolution));
+  return static_cast<std::uint64_t>(resolution.tv_nsec);
+}
+
 std::uint64_t thread_cpu_ns(std::int32_t tid) {
   return os::clock_ns(thread_cpu_clock(tid));
+}
+
+bool has_cpu_clock(std::int32_t tid) {
+  timespec now{};
+  return arch::system_call(SYS_clock_gettime, thread_cpu_clock(tid), os::as_argument(&now)) == 0;
 }
 
 long make_timer(clockid_t clock, int signal, void* value, std::int32_t* timer) {
@@ -81,24 +95,38 @@ bool signals_carry_timer_id(int signal) {
 }
 
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
-                   std::uint64_t first_ns) {
+                   std::uint64_t phase_ns, Life life) {
   std::int32_t timer = -1;
   long result = make_timer_for(entry.tid, thread_cpu_clock(entry.tid), signal, &entry, &timer);
   if (result != 0) {
     return result;
   }
-  const std::uint64_t first_at = thread_cpu_ns(entry.tid) + first_ns;
+  const std::uint64_t cpu = thread_cpu_ns(entry.tid);
+  const std::uint64_t begin = life == Life::kWhole ? 0 : cpu;
+  const std::uint64_t soon = cpu + kSoonNs;
+  const std::uint64_t first_at = begin + phase_ns > soon ? begin + phase_ns : soon;
+  // Of a thread that was there before: as if there had been a signal one interval before the first;
+  // below 0 it wraps, and back.
+  const std::uint64_t accounted = life == Life::kWhole ? 0 : first_at - interval_ns;
   sampling::store_relaxed(entry.timer, timer);
   sampling::store_relaxed(entry.interval_ns, interval_ns);
-  // As if there had been a signal one interval before the first; below 0 it wraps, and back.
-  sampling::store_relaxed(entry.accounted_ns, first_at - interval_ns);
-  sampling::store_relaxed(entry.carried_ns, std::uint64_t{0});
+  sampling::store_relaxed(entry.accounted_ns, accounted);
+  // What the first signal stands for besides an interval.
+  sampling::store_relaxed(entry.carried_ns, first_at - accounted - interval_ns);
   sampling::store_release(entry.armed, sampling::kArmedByTimer);
   result = start_timer_at(timer, first_at, interval_ns);
   if (result != 0) {
     disarm_cpu_timer(entry);
   }
   return result;
+}
+
+// posix_cpu_timer_get of the kernel's posix-cpu-timers.c: a timer that runs has a nanosecond left
+// at least, also when it has just fired.
+bool cpu_timer_is_dead(const sampling::ThreadEntry& entry) {
+  itimerspec left{};
+  return arch::system_call(SYS_timer_gettime, entry.timer, os::as_argument(&left)) == 0 &&
+         left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0;
 }
 
 void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns) {

@@ -13,19 +13,32 @@
 
 namespace jprof::agent::engines {
 
+// The scheduler's tick, on which the timers fire: what CLOCK_MONOTONIC_COARSE advances by.
+std::uint64_t tick_ns();
+
 // CPU time that a thread of this process has used; 0 once it has ended.
 std::uint64_t thread_cpu_ns(std::int32_t tid);
+
+// The same, told from a thread that has not run yet. Of a thread of another process there is none.
+bool has_cpu_clock(std::int32_t tid);
 
 // A timer of any clock that signals the calling thread with `value`; and its start: the first
 // signal after `first_ns`, then each `interval_ns` (0: once). 0 or -errno.
 long make_timer(clockid_t clock, int signal, void* value, std::int32_t* timer);
 long start_timer(std::int32_t timer, std::uint64_t first_ns, std::uint64_t interval_ns);
 
+// What of a thread belongs to the session: all, of one that began during it.
+enum class Life { kFromNow, kWhole };
+
 // Makes and starts the timer of `entry.tid`; signals carry the address of `entry`. The first one
-// comes after `first_ns` of CPU time, the following each interval. 0 or -errno (-EAGAIN: the limit
-// of RLIMIT_SIGPENDING; -EINVAL: the thread has ended).
+// comes after `phase_ns` of CPU time, of a whole life from its beginning, or soon where that has
+// passed; the following each interval. Of a whole life the first one stands for all until then. 0
+// or -errno (-EAGAIN: the limit of RLIMIT_SIGPENDING; -EINVAL: the thread has ended).
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
-                   std::uint64_t first_ns);
+                   std::uint64_t phase_ns, Life life);
+
+// True if the thread that the timer was made for has ended: its id may be another thread's by now.
+bool cpu_timer_is_dead(const sampling::ThreadEntry& entry);
 
 // Gives the running timer of `entry` another interval. Its CPU time since the last signal, or the
 // expiries that the kernel has not looked at yet, are not lost: the next signal comes when one new

@@ -6,6 +6,7 @@
 #include "agent/engines/perf_clock.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
+#include "agent/recording/thread_change.h"
 #include "agent/sampling/shared_memory.h"
 
 #include <atomic>
@@ -14,17 +15,22 @@
 namespace jprof::agent::recording {
 namespace {
 
-using sampling::store_release;
 using sampling::ThreadEntry;
 using wire::Counter;
 using wire::ThreadFlag;
 
 constexpr std::uint64_t kScanEveryNs = 20'000'000;
-constexpr std::uint64_t kScanCostFactor = 1000; // a scan of t is followed by 1000 t without one
+// A scan of t is followed by so many t without one; where births are found otherwise it is there
+// for ends and as a check.
+constexpr std::uint64_t kScanCostFactor = 1000;
+constexpr std::uint64_t kCheckCostFactor = 4000;
+constexpr std::int64_t kLookNs = 15'000'000;
+constexpr std::int64_t kLookWhileBornNs = 5'000'000;
 constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
-constexpr std::uint32_t kRemoved = 0xffffffff; // an index entry whose thread has ended
-constexpr std::uint32_t kMostNameTries = 100;  // one each 20 ms, then with the CPU times
-constexpr unsigned kLastNameTries = 10;
+constexpr std::uint64_t kYoungNs = 1'000'000'000;
+constexpr std::uint64_t kYoungEveryNs = 100'000'000;
+constexpr std::uint32_t kFewMissed = 3;              // a thread may be slow to be made
+constexpr std::uint16_t kMostLooksToSkip = 15;       // eight seconds, of a thread that does nothing
 constexpr std::uint64_t kQuietNs = 250'000'000;      // a thread that sandboxes itself does it early
 constexpr std::uint64_t kLongestTickNs = 10'000'000; // CONFIG_HZ=100
 constexpr std::size_t kMaxAgentThreads = 8;
@@ -44,18 +50,12 @@ std::uint64_t now_ns() {
   return os::clock_ns(CLOCK_MONOTONIC);
 }
 
-std::uint16_t flag(ThreadFlag value) {
-  return static_cast<std::uint16_t>(value);
-}
-
-// Readers take a slot whose sequence number is even and the same before and after.
-template <typename Change>
-void change(wire::ThreadSlot& slot, Change&& apply) {
-  store_release(slot.seq, slot.seq + 1);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  apply(slot);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  store_release(slot.seq, slot.seq + 1);
+// A thread that has ended has no clock any more: what it has used is known from the last look and
+// from its samples, which may account for less than nothing where it has none (cpu_timer.h).
+std::uint64_t used_before_its_end(const wire::ThreadSlot& record, const ThreadEntry& entry) {
+  const auto accounted = static_cast<std::int64_t>(sampling::load_relaxed(entry.accounted_ns));
+  const auto looked_at = static_cast<std::int64_t>(record.cpu_at_disarm_ns);
+  return static_cast<std::uint64_t>(accounted > looked_at ? accounted : looked_at);
 }
 
 } // namespace
@@ -83,7 +83,9 @@ void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables,
   tables_ = tables;
   signal_ = signal;
   interval_ns_ = interval_ns;
+  index_ = ThreadIndex(sampler->threads, tables.thread_index, tables.thread_index_mask);
   random_ = os::clock_ns(CLOCK_REALTIME) | 1;
+  begun_ns_ = now_ns();
   std::uint64_t queued = 0;
   std::uint64_t limit = 0;
   timer_budget_ = os::queued_signals(&queued, &limit) && limit > queued ? (limit - queued) / 2 : 0;
@@ -97,34 +99,52 @@ void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables,
 }
 
 void ThreadTable::arm_first() {
+  births_.open(); // before the scan: what begins during it is new
+  births_known_ = births_.is_open();
   names_later_ = true;
   scan();
   names_later_ = false;
 }
 
-void ThreadTable::name_first() {
-  seccomp_known_ = os::read_seccomp(os::thread_id(), &seccomp_);
-  for (std::uint32_t slot = 0; slot < used_; ++slot) {
-    if (sampler_->threads[slot].tid != 0) {
-      name_by_kernel(slot);
-    }
+void ThreadTable::find_births(std::uint64_t now) {
+  if (!births_.is_open()) {
+    return;
   }
+  finding_births_ = true;
+  const bool all = births_.look(
+      now, [](std::int32_t tid, void* context) { static_cast<ThreadTable*>(context)->see(tid); },
+      this);
+  finding_births_ = false;
+  if (!all) {
+    next_scan_ns_ = next_scan_ns_ < earliest_scan_ns_ ? next_scan_ns_ : earliest_scan_ns_;
+  }
+}
+
+std::int64_t ThreadTable::look_every_ns(std::uint64_t now) const {
+  return now - last_birth_ns_ < kYoungNs ? kLookWhileBornNs : kLookNs;
 }
 
 void ThreadTable::scan_if_due(std::uint64_t now) {
   if (now >= next_scan_ns_) {
     scan();
     const std::uint64_t cost = now_ns() - now;
-    next_scan_ns_ =
-        now + (cost * kScanCostFactor > kScanEveryNs ? cost * kScanCostFactor : kScanEveryNs);
+    const auto after = [&](std::uint64_t factor) {
+      return now + (cost * factor > kScanEveryNs ? cost * factor : kScanEveryNs);
+    };
+    earliest_scan_ns_ = after(kScanCostFactor);
+    next_scan_ns_ = births_known_ ? after(kCheckCostFactor) : earliest_scan_ns_;
   }
 }
 
 void ThreadTable::scan() {
   ++scan_number_;
+  refused_ = 0;
   const bool complete = os::visit_threads(
       [](std::int32_t tid, void* context) { static_cast<ThreadTable*>(context)->see(tid); }, this);
+  sampling::raise_to(sampling::counter(*sampler_, Counter::kThreadSlotsFull),
+                     std::uint64_t{refused_});
   if (!complete) {
+    all_seen_ = all_seen_ && !names_later_;
     return;
   }
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
@@ -133,34 +153,85 @@ void ThreadTable::scan() {
       retire(slot);
     }
   }
-  if (index_garbage_ > sampler_->thread_capacity / 2) {
-    rebuild_index();
+  index_.tidy(used_);
+}
+
+// Each one when a tenth of a second has passed: a timer whose thread has ended takes one of
+// RLIMIT_SIGPENDING until it is deleted. Their CPU time is read on the way, while there is a clock.
+void ThreadTable::look_at_young(std::uint64_t now) {
+  if (now < next_young_ns_ || now >= last_birth_ns_ + kYoungNs + kYoungEveryNs) {
+    return;
+  }
+  next_young_ns_ = now + kYoungEveryNs;
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    const std::uint64_t born = tables_.notes[slot].born_ns;
+    ThreadEntry& entry = sampler_->threads[slot];
+    if (entry.tid == 0 || born == 0 || now - born >= kYoungNs) {
+      continue;
+    }
+    if (!engines::has_cpu_clock(entry.tid) || is_another(entry)) {
+      retire(slot);
+      continue;
+    }
+    const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
+    change(tables_.thread_slots[slot],
+           [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
+    if (tables_.thread_slots[slot].name_bytes == 0 && may_name(now)) {
+      name_by_kernel(slot);
+    }
   }
 }
 
+// True if the thread has ended and its id has been given to another one.
+bool ThreadTable::is_another(const ThreadEntry& entry) {
+  return entry.armed == sampling::kArmedByTimer ? engines::cpu_timer_is_dead(entry)
+                                                : runs_backwards(entry);
+}
+
 void ThreadTable::see(std::int32_t tid) {
-  std::uint32_t at = 0;
-  if (find_slot(tid, &at)) {
-    sampler_->threads[tables_.thread_index[at] - 1].seen = scan_number_;
-    return;
-  }
-  if (is_agent_thread(tid)) {
-    return;
-  }
   std::uint32_t slot = 0;
-  if (!take_slot(&slot)) {
-    // Seen again in each scan: counted once for each time the table was full.
-    sampling::count(*sampler_, Counter::kThreadSlotsFull);
+  bool was_taken = false; // by a thread that may be this one: then its time has been counted
+  if (index_.find(tid, &slot)) {
+    if (!is_another(sampler_->threads[slot])) {
+      sampler_->threads[slot].seen = scan_number_;
+      return;
+    }
+    was_taken = !runs_backwards(sampler_->threads[slot]);
+    retire(slot);
+  }
+  if (is_agent_thread(tid) || (was_taken && !engines::has_cpu_clock(tid))) {
     return;
   }
+  if (!take_slot(&slot)) {
+    ++refused_;
+    all_seen_ = all_seen_ && !names_later_;
+    return;
+  }
+  bool born = false;
+  if (!names_later_) {
+    born = births_.is_open() ? births_.is_since_open(tid) : all_seen_;
+    born_found_ += finding_births_ ? 1U : 0U;
+    born_missed_ += finding_births_ || !born || births_.is_since_look(tid) ? 0U : 1U;
+    // Else the kernel's last id is not what it should be: from now on by scans.
+    births_known_ = births_known_ && born_missed_ <= kFewMissed + born_found_ / 16;
+  }
+  take(slot, tid, born && !was_taken);
+}
+
+// `born`: during the session.
+void ThreadTable::take(std::uint32_t slot, std::int32_t tid, bool born) {
+  const std::uint64_t now = now_ns();
   ThreadEntry& entry = sampler_->threads[slot];
   entry.tid = tid;
   entry.seen = scan_number_;
   entry.quiet = names_later_ ? sampling::kQuietUntilSeen : sampling::kQuietUntilOld;
   entry.java_thread = 0;
+  sampling::store_relaxed(entry.accounted_ns, std::uint64_t{0}); // not all are armed
   entry.named_after = 0;
   entry.name_tries = 0;
-  index_insert(tid, slot);
+  tables_.notes[slot] = ThreadNote{.born_ns = born ? now : 0};
+  last_birth_ns_ = born ? now : last_birth_ns_;
+  index_.insert(tid, slot);
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
     const std::uint32_t incarnation = record.incarnation + 1;
     const std::uint32_t sequence = record.seq;
@@ -169,32 +240,24 @@ void ThreadTable::see(std::int32_t tid) {
     record.incarnation = incarnation;
     record.tid = static_cast<std::uint32_t>(tid);
   });
-  if (!names_later_) {
+  arm(slot);
+  if (entry.tid != 0 && !names_later_ && may_name(now)) {
     name_by_kernel(slot);
   }
-  arm(slot);
-}
-
-void ThreadTable::name_by_kernel(std::uint32_t slot) {
-  char name[16];
-  const std::size_t bytes = os::thread_name(sampler_->threads[slot].tid, name, sizeof name);
-  change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-    record.name_bytes = static_cast<std::uint16_t>(bytes);
-    os::copy_bytes(record.name, name, bytes);
-  });
 }
 
 // 0 or -errno.
-long ThreadTable::arm_by_engine(ThreadEntry& entry) {
+long ThreadTable::arm_by_engine(ThreadEntry& entry, engines::Life life) {
   if (engine_ == wire::Engine::kPerfClock) {
-    if (perf_budget_ > 0 && engines::arm_perf_clock(*sampler_, entry, signal_, interval_ns_) == 0) {
+    if (perf_budget_ > 0 &&
+        engines::arm_perf_clock(*sampler_, entry, signal_, interval_ns_, life) == 0) {
       --perf_budget_;
       return 0;
     }
     sampling::count(*sampler_, Counter::kThreadsByTimer);
   }
   return armed_ < timer_budget_
-             ? engines::arm_cpu_timer(entry, signal_, interval_ns_, first_signal_ns())
+             ? engines::arm_cpu_timer(entry, signal_, interval_ns_, random_phase_ns(), life)
              : -EAGAIN;
 }
 
@@ -208,11 +271,18 @@ void ThreadTable::disarm(ThreadEntry& entry) {
   --armed_;
 }
 
+// A thread that began during the session is accounted for from its first nanosecond, however late
+// it is found.
 void ThreadTable::arm(std::uint32_t slot) {
   ThreadEntry& entry = sampler_->threads[slot];
   const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-  const long result = arm_by_engine(entry);
   const std::uint64_t now = now_ns();
+  const bool born = tables_.notes[slot].born_ns != 0 && cpu <= now - begun_ns_;
+  const long result = arm_by_engine(entry, born ? engines::Life::kWhole : engines::Life::kFromNow);
+  if (result != 0 && !engines::has_cpu_clock(entry.tid)) {
+    retire(slot); // it has ended meanwhile
+    return;
+  }
   if (result == 0) {
     ++armed_;
     first_armed_ns_ = first_armed_ns_ != 0 ? first_armed_ns_ : now;
@@ -226,16 +296,15 @@ void ThreadTable::arm(std::uint32_t slot) {
     }
   }
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-    record.cpu_at_arm_ns = cpu;
+    record.cpu_at_arm_ns = born ? 0 : cpu;
     record.cpu_at_disarm_ns = cpu;
     record.armed_ns = now;
     record.flags = flag(result == 0 ? ThreadFlag::kArmed : ThreadFlag::kNeverArmed);
   });
 }
 
-// A random phase, so that threads started together do not signal together, and a sample stands for
-// the interval around it.
-std::uint64_t ThreadTable::first_signal_ns() {
+// A random phase, so that threads started together do not signal together.
+std::uint64_t ThreadTable::random_phase_ns() {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
@@ -244,16 +313,13 @@ std::uint64_t ThreadTable::first_signal_ns() {
 
 void ThreadTable::retire(std::uint32_t slot) {
   ThreadEntry& entry = sampler_->threads[slot];
-  std::uint32_t at = 0;
-  if (find_slot(entry.tid, &at)) {
-    tables_.thread_index[at] = kRemoved;
-    ++index_garbage_;
-  }
+  index_.remove(entry.tid);
   if (entry.armed != 0) {
     disarm(entry);
   }
   entry.tid = 0;
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
+    record.cpu_at_disarm_ns = used_before_its_end(record, entry);
     record.disarmed_ns = now_ns();
     record.flags = static_cast<std::uint16_t>(record.flags & ~flag(ThreadFlag::kArmed));
   });
@@ -262,13 +328,23 @@ void ThreadTable::retire(std::uint32_t slot) {
 void ThreadTable::update() {
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
     ThreadEntry& entry = sampler_->threads[slot];
+    ThreadNote& note = tables_.notes[slot];
+    if (note.looks_to_skip != 0) {
+      --note.looks_to_skip;
+      continue;
+    }
     if (entry.tid == 0) {
       continue;
     }
     const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
     if (cpu == 0 || cpu == tables_.thread_slots[slot].cpu_at_disarm_ns) {
+      const unsigned longer = note.skipped_last * 2U + 1;
+      note.skipped_last =
+          static_cast<std::uint16_t>(longer < kMostLooksToSkip ? longer : kMostLooksToSkip);
+      note.looks_to_skip = note.skipped_last;
       continue;
     }
+    note.skipped_last = 0;
     const bool blocks = looks_blocked(slot, cpu) && os::blocks_signal(entry.tid, signal_);
     change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
       record.cpu_at_disarm_ns = cpu;
@@ -305,6 +381,12 @@ void ThreadTable::look_for_sandbox(std::uint32_t slot) {
   }
 }
 
+// For threads without a timer of ours: a clock that shows less than it did is another thread's.
+bool ThreadTable::runs_backwards(const ThreadEntry& entry) {
+  const auto& record = tables_.thread_slots[&entry - sampler_->threads];
+  return engines::thread_cpu_ns(entry.tid) < record.cpu_at_disarm_ns;
+}
+
 // A thread that has worked for a while without one signal: its mask is worth a look.
 bool ThreadTable::looks_blocked(std::uint32_t slot, std::uint64_t cpu) const {
   const wire::ThreadSlot& record = tables_.thread_slots[slot];
@@ -312,81 +394,6 @@ bool ThreadTable::looks_blocked(std::uint32_t slot, std::uint64_t cpu) const {
   return sampler_->threads[slot].armed != 0 && sampling::load_relaxed(record.signals) == 0 &&
          (record.flags & flag(ThreadFlag::kSignalBlocked)) == 0 &&
          cpu - record.cpu_at_arm_ns > 3 * expected;
-}
-
-void ThreadTable::name_new_threads() {
-  if (sampler_->names_wanted.exchange(0, std::memory_order_relaxed) == 0) {
-    return;
-  }
-  for (std::uint32_t slot = 0; slot < used_; ++slot) {
-    ThreadEntry& entry = sampler_->threads[slot];
-    if (entry.tid != 0 && sampling::load_relaxed(entry.java_thread) != entry.named_after) {
-      name(slot);
-    }
-  }
-}
-
-void ThreadTable::name_last_threads() {
-  for (std::uint32_t slot = 0; slot < used_;
-       ++slot) { // one may have been renamed since it was named
-    ThreadEntry& entry = sampler_->threads[slot];
-    if (entry.tid != 0 && sampling::load_relaxed(entry.java_thread) != 0) {
-      name(slot);
-    }
-  }
-  for (unsigned i = 0; i < kLastNameTries; ++i) {
-    name_new_threads();
-    if (sampler_->names_wanted.load(std::memory_order_relaxed) == 0) {
-      return;
-    }
-    os::sleep_ns(1'000'000);
-  }
-}
-
-// By the Java thread's own name where it can be read, else by the kernel's.
-void ThreadTable::name(std::uint32_t slot) {
-  if (!objects_opened_) { // not before the first timers are armed: it takes a millisecond
-    objects_opened_ = true;
-    objects_known_ = objects_.open(sampler_->vm);
-  }
-  ThreadEntry& entry = sampler_->threads[slot];
-  const std::uint64_t java_thread = sampling::load_relaxed(entry.java_thread);
-  char kernel_name[16];
-  std::size_t kernel_bytes = 0;
-  if (objects_known_ && objects_.needs_kernel_name()) {
-    kernel_bytes = os::thread_name(entry.tid, kernel_name, sizeof kernel_name);
-  }
-  jvm::ThreadIdentity identity;
-  const bool known =
-      objects_known_ && objects_.read(java_thread, entry.tid, kernel_name, kernel_bytes, &identity);
-  if (!known && kernel_bytes == 0) {
-    kernel_bytes = os::thread_name(entry.tid, kernel_name, sizeof kernel_name);
-  }
-  const char* text = known ? identity.name : kernel_name;
-  const std::size_t bytes = known ? identity.name_bytes : kernel_bytes;
-  const auto& now = tables_.thread_slots[slot];
-  const bool was_known = now.java_id != 0 && entry.named_after == java_thread;
-  if (known) {
-    entry.named_after = java_thread;
-    entry.name_tries = 0;
-  } else if (objects_known_ && entry.named_after != java_thread &&
-             ++entry.name_tries < kMostNameTries) {
-    sampler_->names_wanted.store(1, std::memory_order_relaxed);
-  }
-  if (!known && (was_known || bytes == 0)) {
-    return; // what was read before is better
-  }
-  const bool is_java = (now.flags & flag(ThreadFlag::kJava)) != 0;
-  if (is_java && now.name_bytes == bytes && __builtin_memcmp(now.name, text, bytes) == 0 &&
-      (!known || now.java_id == identity.java_id)) {
-    return;
-  }
-  change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-    record.flags = static_cast<std::uint16_t>(record.flags | flag(ThreadFlag::kJava));
-    record.java_id = known ? identity.java_id : 0;
-    record.name_bytes = static_cast<std::uint16_t>(bytes);
-    os::copy_bytes(record.name, text, bytes);
-  });
 }
 
 void ThreadTable::set_interval(std::uint64_t interval_ns) {
@@ -402,67 +409,27 @@ void ThreadTable::set_interval(std::uint64_t interval_ns) {
 }
 
 void ThreadTable::disarm_all() {
-  for (std::uint32_t slot = 0; slot < used_; ++slot) {
-    ThreadEntry& entry = sampler_->threads[slot];
-    if (entry.armed != 0) {
-      const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-      disarm(entry);
-      if (cpu != 0) {
-        change(tables_.thread_slots[slot],
-               [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
-      }
-    }
-  }
+  births_.close();
   const std::uint64_t now = now_ns();
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
     ThreadEntry& entry = sampler_->threads[slot];
-    auto& record = tables_.thread_slots[slot];
-    if (entry.tid != 0) {
-      change(record, [&](wire::ThreadSlot& changed) {
-        changed.disarmed_ns = now;
-        changed.flags = static_cast<std::uint16_t>(changed.flags & ~flag(ThreadFlag::kArmed));
-        if (sampling::load_relaxed(entry.java_thread) != 0) {
-          changed.flags = static_cast<std::uint16_t>(changed.flags | flag(ThreadFlag::kJava));
-        }
-      });
+    if (entry.tid == 0) {
+      continue;
     }
-  }
-}
-
-bool ThreadTable::find_slot(std::int32_t tid, std::uint32_t* index_slot) const {
-  const std::uint32_t mask = tables_.thread_index_mask;
-  std::uint32_t at = static_cast<std::uint32_t>(tid) * 0x9e3779b1U;
-  for (std::uint32_t probe = 0; probe <= mask; ++probe) {
-    const std::uint32_t entry = tables_.thread_index[(at + probe) & mask];
-    if (entry == 0) {
-      return false;
+    if (entry.armed != 0) {
+      disarm(entry);
     }
-    if (entry != kRemoved && sampler_->threads[entry - 1].tid == tid) {
-      *index_slot = (at + probe) & mask;
-      return true;
-    }
+    const std::uint64_t cpu =
+        engines::thread_cpu_ns(entry.tid); // 0: it has ended since the last look
+    change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
+      record.cpu_at_disarm_ns = cpu != 0 ? cpu : used_before_its_end(record, entry);
+      record.disarmed_ns = now;
+      record.flags = static_cast<std::uint16_t>(record.flags & ~flag(ThreadFlag::kArmed));
+      if (sampling::load_relaxed(entry.java_thread) != 0) {
+        record.flags = static_cast<std::uint16_t>(record.flags | flag(ThreadFlag::kJava));
+      }
+    });
   }
-  return false;
-}
-
-void ThreadTable::index_insert(std::int32_t tid, std::uint32_t slot) {
-  const std::uint32_t mask = tables_.thread_index_mask;
-  std::uint32_t at = static_cast<std::uint32_t>(tid) * 0x9e3779b1U;
-  while (tables_.thread_index[at & mask] != 0 && tables_.thread_index[at & mask] != kRemoved) {
-    ++at;
-  }
-  tables_.thread_index[at & mask] = slot + 1;
-}
-
-void ThreadTable::rebuild_index() {
-  __builtin_memset(tables_.thread_index, 0,
-                   (std::size_t{tables_.thread_index_mask} + 1) * sizeof(std::uint32_t));
-  for (std::uint32_t slot = 0; slot < used_; ++slot) {
-    if (sampler_->threads[slot].tid != 0) {
-      index_insert(sampler_->threads[slot].tid, slot);
-    }
-  }
-  index_garbage_ = 0;
 }
 
 // A fresh slot, or that of a thread which ended so long ago that the reader has all its samples.

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The threads of the process: finds new and ended ones in /proc/self/task, gives each a slot in the
-// region and a timer. Nothing of the JVM is asked or hooked for it. Agent's thread only.
+// The threads of the process: finds new ones by the ids that the kernel gives out, and both new and
+// ended ones in /proc/self/task, gives each a slot in the region and a timer. Nothing of the JVM is
+// asked or hooked for it. Agent's thread only.
 
+#include "agent/engines/cpu_timer.h"
 #include "agent/jvm/thread_objects.h"
 #include "agent/os/process.h"
+#include "agent/recording/birth_watch.h"
 #include "agent/recording/region_layout.h"
+#include "agent/recording/thread_index.h"
 #include "agent/sampling/sampler.h"
 
 #include <cstdint>
@@ -35,6 +39,13 @@ class ThreadTable {
   // Arms new threads and retires ended ones, unless the last scan was so long ago that another one
   // would cost more than about a thousandth of a CPU.
   void scan_if_due(std::uint64_t now_ns);
+  // Arms threads that have begun since the last call, whatever their number; cheap if there are
+  // none. To be called often: see look_every_ns.
+  void find_births(std::uint64_t now_ns);
+  // How soon to call it again: more often while threads are born.
+  std::int64_t look_every_ns(std::uint64_t now_ns) const;
+  // Retires those that lived for less than a second; once in 100 ms.
+  void look_at_young(std::uint64_t now_ns);
   void scan();
   // Finds out the Java names and ids of threads that were sampled as Java threads since the last
   // call, and tries again where the collector was in the way. Cheap if there are none.
@@ -57,19 +68,20 @@ class ThreadTable {
 
  private:
   void see(std::int32_t tid);
+  void take(std::uint32_t slot, std::int32_t tid, bool born);
+  bool is_another(const sampling::ThreadEntry& entry);
+  bool runs_backwards(const sampling::ThreadEntry& entry);
+  bool may_name(std::uint64_t now_ns);
   void arm(std::uint32_t slot);
-  long arm_by_engine(sampling::ThreadEntry& entry);
+  long arm_by_engine(sampling::ThreadEntry& entry, engines::Life life);
   void disarm(sampling::ThreadEntry& entry);
   void retire(std::uint32_t slot);
   void name(std::uint32_t slot);
   void name_by_kernel(std::uint32_t slot);
   void look_for_sandbox(std::uint32_t slot);
   bool looks_blocked(std::uint32_t slot, std::uint64_t cpu) const;
-  bool find_slot(std::int32_t tid, std::uint32_t* index_slot) const;
   bool take_slot(std::uint32_t* slot);
-  void index_insert(std::int32_t tid, std::uint32_t slot);
-  void rebuild_index();
-  std::uint64_t first_signal_ns();
+  std::uint64_t random_phase_ns();
 
   sampling::Sampler* sampler_ = nullptr;
   jvm::ThreadObjects objects_;
@@ -84,7 +96,20 @@ class ThreadTable {
   std::uint32_t armed_ = 0;
   std::uint32_t failed_ = 0;
   std::uint32_t scan_number_ = 0;
-  std::uint32_t index_garbage_ = 0;
+  std::uint32_t refused_ = 0; // for want of a slot, in the scan that runs
+  ThreadIndex index_;
+  BirthWatch births_;
+  bool births_known_ = false;     // births_ finds them all, as far as scans have shown
+  std::uint32_t born_found_ = 0;  // by births_
+  std::uint32_t born_missed_ = 0; // ... that a scan has found
+  bool finding_births_ = false;   // what is seen now comes from births_
+  bool all_seen_ = true;          // the first scan has met every thread that was there
+  std::uint32_t names_left_ = 0;  // of those that the current second allows
+  std::uint64_t naming_second_ends_ns_ = 0;
+  std::uint64_t begun_ns_ = 0;
+  std::uint64_t last_birth_ns_ = 0;
+  std::uint64_t next_young_ns_ = 0;
+  std::uint64_t earliest_scan_ns_ = 0;
   wire::Engine engine_ = wire::Engine::kCpuTimer;
   std::uint64_t timer_budget_ = 0;
   std::uint64_t perf_budget_ = 0; // events that may still be opened

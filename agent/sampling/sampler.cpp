@@ -296,6 +296,17 @@ void count(Sampler& sampler, Counter which, std::uint64_t amount) {
   add(counter(sampler, which), amount);
 }
 
+std::uint64_t account_to(ThreadEntry& entry, std::uint64_t cpu_ns) {
+  std::uint64_t before = load_relaxed(entry.accounted_ns);
+  while (static_cast<std::int64_t>(cpu_ns - before) > 0) {
+    if (shared(entry.accounted_ns)
+            .compare_exchange_weak(before, cpu_ns, std::memory_order_relaxed)) {
+      return cpu_ns - before;
+    }
+  }
+  return 0;
+}
+
 std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns) {
   std::uint64_t weight = (1 + overruns) * load_relaxed(entry.interval_ns);
   if (load_relaxed(entry.carried_ns) != 0) {
@@ -336,21 +347,18 @@ void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
   const std::uint64_t stands_for = load_relaxed(entry.interval_ns) >= kTimeEachNs ? 1 : kTimeOneOf;
   const bool quiet = load_relaxed(entry.quiet) != 0;
   const bool timed = !quiet && signals % stands_for == 0;
-  const bool by_perf = info.si_code != SI_TIMER;
-  const std::uint64_t begin = timed || (by_perf && !quiet) ? thread_cpu_ns() : 0;
+  const bool merged = info.si_code == SI_TIMER && info.si_overrun > 0; // perf does not say
+  const std::uint64_t overruns = merged ? static_cast<std::uint64_t>(info.si_overrun) : 0;
+  if (merged) {
+    count(sampler, Counter::kOverruns, overruns);
+  }
+  const std::uint64_t begin = quiet ? 0 : thread_cpu_ns();
   std::uint64_t weight = 0;
-  if (by_perf && !quiet) {
-    const std::uint64_t before =
-        shared(entry.accounted_ns).exchange(begin, std::memory_order_relaxed);
-    weight = begin > before ? begin - before : 0; // quiet ones were counted by the interval
-  } else if (by_perf) {
-    weight = take_weight(entry, 0);
-  } else {
-    const auto overruns = static_cast<std::uint64_t>(info.si_overrun > 0 ? info.si_overrun : 0);
-    if (overruns != 0) {
-      count(sampler, Counter::kOverruns, overruns);
-    }
+  if (quiet) {
     weight = take_weight(entry, overruns);
+  } else {
+    store_relaxed(entry.carried_ns, std::uint64_t{0}); // of a quiet time that is over
+    weight = account_to(entry, begin);
   }
   if (sampler.waiting != nullptr) {
     note_java_thread(sampler, entry, must_not_load(entry) ? 0 : current_java_thread(sampler));

@@ -42,8 +42,9 @@ struct alignas(64) ThreadEntry {
   std::uint64_t java_thread = 0; // atomic: the JavaThread that it was last seen with
   std::uint64_t named_after = 0; // the one that it has its name from
   std::uint64_t interval_ns = 0; // atomic: of its timer
-  // Atomic: how far its samples account for its CPU clock, and what the next one of a timer stands
-  // for besides its intervals (engines/cpu_timer.h).
+  // Atomic: how far its samples account for its CPU clock, from where it stood when the thread was
+  // armed, 0 for one that began since; and what its next quiet sample stands for besides intervals
+  // (engines/cpu_timer.h).
   std::uint64_t accounted_ns = 0;
   std::uint64_t carried_ns = 0;
   std::uint32_t seen = 0;       // the scan that saw this thread last
@@ -108,8 +109,13 @@ struct Sampler {
 
 std::uint64_t monotonic_ns(const Sampler& sampler);
 
-// The CPU time that a signal of this thread's timer stands for: its interval, those that the timer
-// let pass, and what change_cpu_timer has carried over. Notes it as accounted for. On that thread.
+// What the thread's CPU clock has advanced since it was last accounted for; notes it as such. By
+// whom ever and in what order it is called, nothing counts twice.
+std::uint64_t account_to(ThreadEntry& entry, std::uint64_t cpu_ns);
+
+// The same for a handler that may not read the clock: the CPU time that a signal of this thread's
+// timer stands for, its interval, those that the timer let pass, and what is carried. On that
+// thread.
 std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns);
 
 // The thread whose timer or perf event has sent this signal; null for anybody else's.

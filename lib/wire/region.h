@@ -71,7 +71,7 @@ enum class Counter : std::uint32_t {
   kThreadsArmed = 27,      // timers made since the start
   kThreadsNeverArmed = 28, // threads whose timer could not be made
   kTimerLimit = 29,        // of these: because of RLIMIT_SIGPENDING
-  kThreadSlotsFull = 30,   // of these: because the thread table is full
+  kThreadSlotsFull = 30,   // threads for which the table had no room: the most at one time
   kProcessCpuNanosAtStart = 32,
   kProcessCpuNanosAtStop = 33, // when the timers were gone; until then twice a second
   kAgentCpuNanos = 34,         // CPU time of the agent's own thread
@@ -83,9 +83,9 @@ enum class Counter : std::uint32_t {
   kIntervalNanosNow = 40, // the interval in force
   kPerfRefusal = 41,      // asked for kPerfClock: why not, an errno or kPerfNotTried; 0: it is used
   kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
-  kLeftBehind = 48,       // 1: JVMTI's notifications of mounts are on since this session, for good
   kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
   kAgentCpuNanosBetween = 44, // of kAgentCpuNanos: between the two readings of the process's clock
+  kLeftBehind = 48, // 1: JVMTI's notifications of mounts are on since this session, for good
 };
 
 // Counter::kPerfRefusal where a seccomp filter is in force: its answer to the attempt might be to
@@ -311,12 +311,12 @@ static_assert(sizeof(NameRecord) == 32);
 inline constexpr std::size_t kThreadNameBytes = 96;
 struct ThreadSlot {
   std::uint32_t seq;
-  std::uint32_t tid;         // 0: never used
-  std::uint64_t java_id;     // Thread.getId(), 0 for a native thread
-  std::uint64_t virtual_id;  // of the virtual thread mounted when named, 0 if none
-  std::uint64_t armed_ns;    // when its timer was made
-  std::uint64_t disarmed_ns; // 0 while armed
-  std::uint64_t cpu_at_arm_ns;
+  std::uint32_t tid;              // 0: never used
+  std::uint64_t java_id;          // Thread.getId(), 0 for a native thread
+  std::uint64_t virtual_id;       // of the virtual thread mounted when named, 0 if none
+  std::uint64_t armed_ns;         // when its timer was made
+  std::uint64_t disarmed_ns;      // 0 while armed
+  std::uint64_t cpu_at_arm_ns;    // 0 of a thread that began during the session
   std::uint64_t cpu_at_disarm_ns; // kept up to date twice a second while armed
   std::uint64_t signals;          // handled in this thread
   std::uint32_t incarnation;      // a slot is reused after its thread ended: counts up

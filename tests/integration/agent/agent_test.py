@@ -75,6 +75,44 @@ def thread_split(context):
     session.close()
 
 
+@check
+def threads_that_begin_are_found_with_all_of_their_time(context):
+    """Threads of 40 ms, one after the other, beside hundreds that wait and make each scan of them dear."""
+    jvm = context.jvm("Births", "500", "40", options=("-Xss256k",))
+    session = Session(jvm, context.library)
+
+    def born():
+        return {index: thread for index, thread in session.region().threads().items() if thread["cpu_arm"] == 0}
+
+    def weights():
+        sums = {}
+        for sample, _ in session.recording.samples:
+            sums[sample["thread"]] = sums.get(sample["thread"], 0) + sample["weight"]
+        return sums
+
+    session.run_while(lambda: len(set(weights()) & set(born())) < 10)
+    region = session.stop()
+    balanced(region)
+    found, sums = born(), weights()
+    sampled_ones = set(sums) & set(found)
+    assert len(sampled_ones) >= 10, found
+    for index in sampled_ones:  # from its first nanosecond, and never more than it has used
+        assert 0 < sums[index] <= found[index]["cpu_disarm"], (sums[index], found[index])
+    counters = region.counters
+    process = counters["cpu_stop"] - counters["cpu_start"] - counters["agent_cpu_between"]
+    print(f"  {len(found)} births found, {len(sampled_ones)} sampled; {sum(sums.values()) / 1e6:.0f} of {process / 1e6:.0f} ms in samples")
+    session.close()
+
+
+@check
+def thousands_of_threads_have_slots(context):
+    jvm = context.jvm("Births", "3000", "1000000", options=("-Xss256k",))
+    session, region = sampled(context, jvm, 20, region_bytes=16 << 20)
+    assert region.counters["armed"] > 3000 and region.counters["slots_full"] == 0, region.counters
+    assert session.recording.leaves()["Births.work"] > 0, session.recording.leaves()
+    session.close()
+
+
 def sampled_by_name(session, region, renamed):
     """Threads of Named that were sampled, by the names that Java has for them; of one renamed beside a collector the kernel's."""
     threads = region.threads()

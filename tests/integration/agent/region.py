@@ -24,7 +24,7 @@ COUNTERS = {
     "lost_weight": 17, "overruns": 18, "handler_ns": 19, "handler_max_ns": 20, "truncated": 21, "stack_full": 22,
     "name_full": 23, "no_scratch": 24, "faults": 25, "flips": 26, "armed": 27, "never_armed": 28, "timer_limit": 29,
     "slots_full": 30, "cpu_start": 32, "cpu_stop": 33, "agent_cpu": 34, "delivery_ns": 35, "start_ns": 36,
-    "in_flight_at_stop": 37, "detail_lost": 39, "interval_now": 40, "other_signal": 43, "left_behind": 48,
+    "in_flight_at_stop": 37, "detail_lost": 39, "interval_now": 40, "other_signal": 43, "agent_cpu_between": 44, "left_behind": 48,
 }  # fmt: skip
 OUTCOMES = ("stack", "error", "ring_full", "foreign", "stale", "nested")
 KINDS = "none interpreted c1 c2 inlined native stub kernel error javanative java".split()

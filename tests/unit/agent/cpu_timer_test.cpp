@@ -9,6 +9,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <thread>
 
 namespace jprof::agent::engines {
 namespace {
@@ -64,7 +65,7 @@ class CpuTimer : public testing::Test {
 
 TEST_F(CpuTimer, WeightsAreTheThreadsCpuTime) {
   const std::uint64_t begin = own_cpu();
-  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 4 * kMs, 2 * kMs), 0);
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 4 * kMs, 2 * kMs, Life::kFromNow), 0);
   work_until(begin + 200 * kMs);
   disarm_cpu_timer(entry_);
   const auto spent = static_cast<double>(own_cpu() - begin);
@@ -73,10 +74,60 @@ TEST_F(CpuTimer, WeightsAreTheThreadsCpuTime) {
               static_cast<double>(4 * kMs + 3 * kLongestTick));
 }
 
+// A thread that began during the session and was found late: its first signal stands for all that
+// it has used, and comes soon.
+TEST_F(CpuTimer, AThreadThatIsFoundLateLosesNoTime) {
+  work_until(own_cpu() + 20 * kMs);
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 100 * kMs, 7 * kMs, Life::kWhole), 0);
+  const std::uint64_t armed = own_cpu();
+  while (g_weight == 0 && own_cpu() < armed + 3000 * kMs) {
+  }
+  disarm_cpu_timer(entry_);
+  EXPECT_GE(g_weight, 20 * kMs);
+  EXPECT_LE(g_weight, own_cpu());
+}
+
+// What the handler's clock has shown, in whatever order handler and agent come to it.
+TEST(Account, CountsEachNanosecondOnce) {
+  sampling::ThreadEntry entry;
+  entry.accounted_ns = 100;
+  EXPECT_EQ(sampling::account_to(entry, 150), 50U);
+  EXPECT_EQ(sampling::account_to(entry, 140), 0U); // read before, written after
+  EXPECT_EQ(sampling::account_to(entry, 160), 10U);
+  EXPECT_EQ(entry.accounted_ns, 160U);
+}
+
+TEST_F(CpuTimer, KnowsATimerWhoseThreadHasEnded) {
+  sampling::ThreadEntry other;
+  std::atomic<bool> may_end{false};
+  std::atomic<std::int32_t> tid{0};
+  std::thread thread([&] {
+    tid = os::thread_id();
+    tid.notify_all();
+    may_end.wait(false);
+  });
+  tid.wait(0);
+  other.tid = tid;
+  ASSERT_TRUE(has_cpu_clock(other.tid));
+  ASSERT_EQ(arm_cpu_timer(other, SIGPROF, 4 * kMs, 4 * kMs, Life::kFromNow), 0);
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 4 * kMs, 4 * kMs, Life::kFromNow), 0);
+  EXPECT_FALSE(cpu_timer_is_dead(other));
+  for (const std::uint64_t end = own_cpu() + 50 * kMs; own_cpu() < end;) {
+    ASSERT_FALSE(cpu_timer_is_dead(entry_)) << "also when it has just fired";
+  }
+  may_end = true;
+  may_end.notify_all();
+  thread.join();
+  while (has_cpu_clock(other.tid)) { // the kernel takes a moment longer than join
+  }
+  EXPECT_TRUE(cpu_timer_is_dead(other));
+  disarm_cpu_timer(other);
+}
+
 // Changed more often than the timer comes: whatever a change forgets would be most of the time.
 TEST_F(CpuTimer, ChangesOfTheIntervalLoseNoTime) {
   const std::uint64_t begin = own_cpu();
-  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 8 * kMs, 4 * kMs), 0);
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 8 * kMs, 4 * kMs, Life::kFromNow), 0);
   for (std::uint64_t i = 1; i <= 60; ++i) {
     work_until(begin + i * 5 * kMs);
     change_cpu_timer(entry_, (i % 2 == 0 ? 8 : 16) * kMs);
@@ -97,7 +148,7 @@ TEST_F(CpuTimer, ChangesOfTheIntervalLoseNoTime) {
 // Shorter than the tick: several intervals have passed before the kernel looks at the timer.
 TEST_F(CpuTimer, ExpiriesThatTheKernelHasNotLookedAtAreCarriedOver) {
   const std::uint64_t begin = own_cpu();
-  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, kMs / 2, kMs / 4), 0);
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, kMs / 2, kMs / 4, Life::kFromNow), 0);
   for (std::uint64_t i = 1; i <= 100; ++i) {
     work_until(begin + i * 3 * kMs);
     change_cpu_timer(entry_, i % 2 == 0 ? kMs / 2 : kMs);

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/recording/birth_watch.h"
+
+#include "agent/engines/cpu_timer.h"
+#include "agent/os/process.h"
+#include "agent/os/system.h"
+
+namespace jprof::agent::recording {
+namespace {
+
+// 0.1 us each (kernel 6.18): about a thousandth of a CPU.
+constexpr std::uint32_t kProbesASecond = 8192;
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+
+} // namespace
+
+void BirthWatch::open() {
+  *this = BirthWatch{};
+  fd_ = os::open_readonly("/proc/loadavg");
+  last_ = read_last();
+  before_last_ = last_;
+  opened_at_ = last_;
+  if (last_ == 0) {
+    close();
+  }
+}
+
+void BirthWatch::close() {
+  if (fd_ >= 0) {
+    os::close_fd(fd_);
+    fd_ = -1;
+  }
+}
+
+// "0.52 0.58 0.59 1/1213 48377": the last number; 0 where the file says something else.
+std::int32_t BirthWatch::read_last() const {
+  char text[128];
+  const long got = fd_ >= 0 ? os::read_at(fd_, text, sizeof text - 1, 0) : 0;
+  if (got <= 0) {
+    return 0;
+  }
+  text[got] = 0;
+  const char* at = text;
+  for (unsigned blanks = 0; *at != 0 && blanks < 4; ++at) {
+    blanks += *at == ' ' ? 1U : 0U;
+  }
+  const char* end = at;
+  const std::uint64_t last = os::parse_number(at, &end);
+  return end != at && last <= 0x7fffffff ? static_cast<std::int32_t>(last) : 0;
+}
+
+bool BirthWatch::may_probe(std::uint64_t now_ns, std::uint32_t count) {
+  if (now_ns >= second_ends_ns_) {
+    second_ends_ns_ = now_ns + kSecondNs;
+    probes_left_ = kProbesASecond;
+  }
+  if (count > probes_left_) {
+    return false;
+  }
+  probes_left_ -= count;
+  return true;
+}
+
+bool BirthWatch::look(std::uint64_t now_ns, void (*visit)(std::int32_t tid, void* context),
+                      void* context) {
+  const std::int32_t from = before_last_;
+  const std::int32_t now_last = read_last();
+  if (now_last == 0) {
+    return false;
+  }
+  before_last_ = last_;
+  last_ = now_last;
+  if (now_last < before_last_ || !may_probe(now_ns, static_cast<std::uint32_t>(now_last - from))) {
+    before_last_ = now_last;
+    return false;
+  }
+  for (std::int32_t tid = from + 1; tid <= now_last; ++tid) {
+    if (engines::has_cpu_clock(tid)) {
+      visit(tid, context);
+    }
+  }
+  return true;
+}
+
+bool BirthWatch::is_since(std::int32_t last, std::int32_t tid) const {
+  const std::int32_t now_last = read_last();
+  return now_last >= last ? tid > last && tid <= now_last : tid > last || tid <= now_last;
+}
+
+} // namespace jprof::agent::recording

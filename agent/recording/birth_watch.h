@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which thread ids the kernel has given out since the last look: it tells the last one in
+// /proc/loadavg, of the reader's PID namespace, and counts up. One read a look, whatever the number
+// of threads; what is not ours among the new ids has no CPU clock that we may read. Agent's thread
+// only.
+
+#include <cstdint>
+
+namespace jprof::agent::recording {
+
+class BirthWatch {
+ public:
+  // Opens the file; a descriptor of the process until close(). Without it nothing is ever found.
+  void open();
+  void close();
+  bool is_open() const { return fd_ >= 0; }
+
+  // Calls visit(tid, context) for threads of this process among the ids that are new since the look
+  // before the last: an id is given out a moment before its thread can be seen, so each is asked
+  // twice. False where it cannot know all of them: ids wrapped, or there were too many (a namespace
+  // shared with others): then only a scan finds what is new.
+  bool look(std::uint64_t now_ns, void (*visit)(std::int32_t tid, void* context), void* context);
+
+  // True if the id has been given out since the last look, or since open().
+  bool is_since_look(std::int32_t tid) const { return is_since(last_, tid); }
+  bool is_since_open(std::int32_t tid) const { return is_since(opened_at_, tid); }
+
+ private:
+  std::int32_t read_last() const;
+  bool is_since(std::int32_t last, std::int32_t tid) const;
+  bool may_probe(std::uint64_t now_ns, std::uint32_t count);
+
+  int fd_ = -1;
+  std::int32_t opened_at_ = 0;
+  std::int32_t before_last_ = 0; // as of the look before the last
+  std::int32_t last_ = 0;
+  std::uint32_t probes_left_ = 0; // of those that the current second allows
+  std::uint64_t second_ends_ns_ = 0;
+};
+
+} // namespace jprof::agent::recording
