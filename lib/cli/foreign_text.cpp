@@ -29,4 +29,8 @@ void print_foreign(std::string_view text) {
   }
 }
 
+void print_warning(const std::string& program, std::string_view text) {
+  std::fprintf(stderr, "%s: warning: %s\n", program.c_str(), base::printable(text, 4096).c_str());
+}
+
 } // namespace jprof::cli

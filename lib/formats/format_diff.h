@@ -7,6 +7,7 @@
 #include "lib/formats/format_reader.h"
 
 #include <array>
+#include <set>
 #include <string>
 
 namespace jprof::formats {
@@ -22,8 +23,10 @@ inline constexpr std::array kDiffFormats{Format::kPage, Format::kSvg, Format::kC
 
 // Two captures as one page (kPage), picture (kSvg) or folded text with two counts (kCollapsed);
 // kUsage for other formats. Inputs that are folded text already are compared as they stand, as
-// difffolded.pl does.
+// difffolded.pl does. kUsage for a picture or text of two that count different things (one samples,
+// the other nanoseconds) unless the base is scaled. `left_out`: what was not read of either, each
+// once, with the input's name.
 base::Result<std::string> diff_as(const Input& base, const Input& changed, Format format,
-                                  const DiffOptions& options = {});
+                                  const DiffOptions& options, std::set<std::string>& left_out);
 
 } // namespace jprof::formats

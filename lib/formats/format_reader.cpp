@@ -3,6 +3,8 @@
 #include "lib/formats/format_reader.h"
 
 #include "lib/base/file.h"
+#include "lib/formats/text_check.h"
+#include "lib/formats/unpack.h"
 #include "lib/profile/recording_format.h"
 #include "lib/profile/recording_reader.h"
 #include "lib/render/collapsed_reader.h"
@@ -45,28 +47,52 @@ Content content_of(std::string_view bytes) {
   return render::looks_like_perf_script(bytes) ? Content::kPerfScript : Content::kFolded;
 }
 
-// What people hand over by mistake; empty for what may be text of stacks.
-base::Error foreign_content(std::string_view bytes) {
-  const std::size_t begin = bytes.find_first_not_of(" \t\r\n");
-  const std::string_view text = begin == std::string_view::npos ? "" : bytes.substr(begin, 64);
-  const auto is = [](const std::string& what, const std::string& cure) {
-    return base::make_error(base::ErrorCode::kInvalidData, what, cure);
-  };
-  if (bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd")) {
-    return is("this is compressed", "decompress it first: gzip -d, or zstd -d");
+base::Error refused(const std::string& what, const std::string& cure) {
+  return base::make_error(base::ErrorCode::kInvalidData, what, cure);
+}
+
+// What packed the bytes; empty if nothing that is known.
+std::string_view packer_of(std::string_view bytes) {
+  constexpr std::string_view kXz{"\xfd\x37zXZ\0", 6};
+  constexpr std::string_view kBzip2 = "1AY&SY"; // behind "BZh" and the level
+  return bytes.starts_with("\x1f\x8b")           ? "gzip"
+         : bytes.starts_with("\x28\xb5\x2f\xfd") ? "zstd"
+         : bytes.starts_with(kXz)                ? "xz"
+         : bytes.starts_with("PK\x03\x04")       ? "zip"
+         : bytes.starts_with("\x04\x22\x4d\x18") ? "lz4"
+         : bytes.substr(0, 3) == "BZh" &&
+                 bytes.substr(std::min<std::size_t>(bytes.size(), 4)).starts_with(kBzip2)
+             ? "bzip2"
+             : "";
+}
+
+// What people hand over by mistake and what is no text; empty for what may be text.
+base::Error foreign_bytes(std::string_view bytes) {
+  if (const std::string_view packer = packer_of(bytes); !packer.empty()) {
+    return refused("this is packed by " + std::string(packer), "unpack it first");
+  }
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) {
+    return refused("this text is in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE | jprof convert - ...");
   }
   if (bytes.starts_with(std::string_view("FLR\0", 4)) || bytes.starts_with("PERFILE2")) {
-    return is("recordings of other tools cannot be read",
-              bytes[0] == 'F' ? "JFR: asprof's converter gives folded text"
-                              : "perf script -i FILE | jprof convert - ...");
+    return refused("recordings of other tools cannot be read",
+                   bytes[0] == 'F' ? "JFR: asprof's converter gives folded text"
+                                   : "perf script -i FILE | jprof convert - ...");
   }
-  if (text.starts_with('{') || text.starts_with('[')) {
-    return is("this JSON is not speedscope's", "\"shared\" and \"profiles\" are missing");
+  const base::Status text = check_text(bytes);
+  return text ? base::Error{} : text.error();
+}
+
+// The same of text, once it has turned out that no line of it is a stack: "<init> 5" is one.
+base::Error foreign_text(std::string_view bytes) {
+  const std::size_t begin = bytes.find_first_not_of(" \t\r\n");
+  const char first = begin == std::string_view::npos ? '\0' : bytes[begin];
+  if (first == '{' || first == '[') {
+    return refused("this JSON is not speedscope's", "\"shared\" and \"profiles\" are missing");
   }
-  if (text.starts_with('<')) {
-    return is("pages and pictures cannot be read back", "convert from the .jprof of the capture");
-  }
-  return is("", "");
+  return first == '<' ? refused("pages and pictures cannot be read back",
+                                "convert from the .jprof of the capture")
+                      : base::Error{};
 }
 
 // A file that cannot be read: it is the caller who named it.
@@ -77,10 +103,22 @@ base::Error callers_mistake(base::Error error) {
   return error;
 }
 
+base::Result<Input> unpacked(Input input) {
+  if (!is_packed(input.bytes)) {
+    return input;
+  }
+  auto text = unpack(input.bytes);
+  if (!text) {
+    return base::fail(std::move(text).error().with_context(input.name));
+  }
+  return Input{std::move(input.name), std::move(*text)};
+}
+
 bool is_folded_for_sure(std::string_view beginning) {
   const std::size_t at = beginning.find_first_not_of(" \t\r\n");
   return at != std::string_view::npos && beginning[at] != '{' &&
-         content_of(beginning) == Content::kFolded && foreign_content(beginning).message.empty();
+         content_of(beginning) == Content::kFolded && foreign_bytes(beginning).message.empty() &&
+         foreign_text(beginning).message.empty();
 }
 
 // Calls visit(line) for each line of a file, from its beginning, until it says false.
@@ -120,10 +158,19 @@ base::Result<profile::Profile> read_folded_file(int fd, const std::string& path)
   render::ColumnCounter counter;
   JPROF_TRY(each_line_of(fd, path, [&](std::string_view line) { return counter.line(line); }));
   render::CollapsedReader reader(base_name(path), counter.columns());
+  TextCheck check;
+  base::Status text;
   JPROF_TRY(each_line_of(fd, path, [&](std::string_view line) {
-    reader.line(line);
-    return true;
+    check.add(line);
+    text = check.verdict();
+    if (text) {
+      reader.line(line);
+    }
+    return text.has_value();
   }));
+  if (!text) {
+    return base::fail(std::move(text).error().with_context(path));
+  }
   auto profile = reader.finish();
   if (!profile) {
     return base::fail(std::move(profile).error().with_context(path));
@@ -137,7 +184,12 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
                                         profile::FrameLines lines) {
   const std::string_view title = base_name(name);
   auto profile = [&]() -> base::Result<profile::Profile> {
-    switch (content_of(bytes)) {
+    const Content content = content_of(bytes);
+    if (base::Error foreign = content == Content::kRecording ? base::Error{} : foreign_bytes(bytes);
+        !foreign.message.empty()) {
+      return base::fail(std::move(foreign));
+    }
+    switch (content) {
     case Content::kRecording: {
       JPROF_TRY_ASSIGN(profile::Recording recording,
                        profile::read_recording(bytes, {.lines = lines}));
@@ -153,7 +205,7 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
       break;
     }
     auto folded = render::read_collapsed(bytes, title);
-    if (base::Error foreign = foreign_content(bytes); !folded && !foreign.message.empty()) {
+    if (base::Error foreign = foreign_text(bytes); !folded && !foreign.message.empty()) {
       return base::fail(std::move(foreign));
     }
     return folded;
@@ -168,11 +220,11 @@ base::Result<Input> read_input(const std::string& path) {
   if (path == "-") {
     JPROF_TRY_ASSIGN(std::string bytes,
                      base::read_all(STDIN_FILENO, kLargestFile, "standard input"));
-    return Input{"standard input", std::move(bytes)};
+    return unpacked({"standard input", std::move(bytes)});
   }
   JPROF_TRY_ASSIGN(std::string bytes,
                    base::read_file(path, kLargestFile).map_error(callers_mistake));
-  return Input{path, std::move(bytes)};
+  return unpacked({path, std::move(bytes)});
 }
 
 base::Result<profile::Profile> read_profile(const std::string& path, profile::FrameLines lines) {
@@ -192,14 +244,27 @@ base::Result<profile::Profile> read_profile(const std::string& path, profile::Fr
   return read_any(input.bytes, input.name, lines);
 }
 
-base::Result<std::string> folded_text(Input input, KindSuffixes suffixes) {
+base::Result<Folded> folded_text(Input input, KindSuffixes suffixes) {
+  Folded folded;
   if (content_of(input.bytes) == Content::kFolded) {
-    return std::move(input.bytes);
+    if (base::Error foreign = foreign_bytes(input.bytes); !foreign.message.empty()) {
+      return base::fail(std::move(foreign).with_context(input.name));
+    }
+    const auto ignored = render::ignored_lines(input.bytes, render::count_columns(input.bytes));
+    if (ignored.count() > 0) {
+      folded.left_out.push_back(std::string(render::kIgnoredLines) + ": " + ignored.text());
+    }
+    folded.was_folded = true;
+    folded.text = std::move(input.bytes);
+    return folded;
   }
   JPROF_TRY_ASSIGN(const profile::Profile profile, read_any(input.bytes, input.name));
-  return render::write_collapsed(profile, {.suffix = suffixes == KindSuffixes::kYes
-                                                         ? render::KindSuffix::kAnnotate
-                                                         : render::KindSuffix::kNone});
+  folded.unit = profile.info().unit;
+  folded.left_out = render::left_out_of(profile);
+  folded.text = render::write_collapsed(profile, {.suffix = suffixes == KindSuffixes::kYes
+                                                                ? render::KindSuffix::kAnnotate
+                                                                : render::KindSuffix::kNone});
+  return folded;
 }
 
 } // namespace jprof::formats

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace jprof::formats {
 
@@ -17,13 +18,13 @@ struct Input {
   std::string bytes;
 };
 
-// A file, or standard input for "-". At most 4 GiB. A file that cannot be read is kUsage, for it is
-// the caller who named it.
+// A file, or standard input for "-". At most 4 GiB; what gzip or zstd packed is unpacked
+// (unpack.h). A file that cannot be read is kUsage, for it is the caller who named it.
 base::Result<Input> read_input(const std::string& path);
 
 // Reads a profile in any format that we read; which one is told by its content, not by its name:
 // recordings by their magic, the rest by their first lines. Errors begin with the input's name and,
-// for text, the number of the line.
+// for text, the number of the line. What is no text at all is kInvalidData (text_check.h).
 // `lines` is about recordings, which know the line of each Java frame.
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name,
                                         profile::FrameLines lines = profile::FrameLines::kMerge);
@@ -33,9 +34,17 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
 base::Result<profile::Profile>
 read_profile(const std::string& path, profile::FrameLines lines = profile::FrameLines::kMerge);
 
+// What is left of an input as folded text. A reader of it cannot know its unit.
+struct Folded {
+  std::string text;
+  profile::Unit unit = profile::Unit::kSamples; // of text that was folded: not known, counts
+  bool was_folded = false;
+  std::vector<std::string> left_out; // as render::left_out_of() tells it
+};
+
 // Folded text as it stands (decimals and second counts are kept); other formats are folded, with
 // the suffixes of kinds if `suffixes`.
 enum class KindSuffixes { kNo, kYes };
-base::Result<std::string> folded_text(Input input, KindSuffixes suffixes);
+base::Result<Folded> folded_text(Input input, KindSuffixes suffixes);
 
 } // namespace jprof::formats

@@ -10,6 +10,18 @@
 
 namespace jprof::formats {
 
+CountWords count_words(profile::Unit unit) {
+  switch (unit) {
+  case profile::Unit::kNanoseconds:
+    return {"ms", 1e-6};
+  case profile::Unit::kBytes:
+    return {"bytes", 1};
+  case profile::Unit::kSamples:
+    break;
+  }
+  return {"samples", 1};
+}
+
 base::Result<std::string> write_as(const profile::Profile& profile, Format format,
                                    const WriteOptions& options) {
   switch (format) {
@@ -21,12 +33,13 @@ base::Result<std::string> write_as(const profile::Profile& profile, Format forma
     return page::write_page(profile, {.title = options.title});
   case Format::kSvg: {
     const std::string& title = options.title.empty() ? profile.info().title : options.title;
-    if (profile.total_count() == 0) {
+    if (profile.total_weight() == 0) {
       return render::write_empty_svg(title);
     }
+    const CountWords words = count_words(profile.info().unit);
     return render::write_svg(
         render::write_collapsed(profile, {.suffix = render::KindSuffix::kAnnotate}),
-        {.title = title, .colors = "java"});
+        {.title = title, .count_name = words.name, .colors = "java", .factor = words.factor});
   }
   case Format::kTreeText:
     return render::write_tree_text(profile);

@@ -10,6 +10,13 @@
 
 namespace jprof::formats {
 
+// How pictures name what folded text counts, and what they multiply it by before they show it.
+struct CountWords {
+  std::string name; // "samples", "bytes", "ms"
+  double factor = 1;
+};
+CountWords count_words(profile::Unit unit);
+
 struct WriteOptions {
   std::string title; // for pages and pictures; empty: the profile's own
 };

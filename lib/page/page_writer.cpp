@@ -79,8 +79,9 @@ std::string head(const std::string& title) {
   out += script_hash();
   out += "'; style-src '";
   out += style_hash();
-  out += "'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
-         "trusted-types 'none'\">\n";
+  // The worker is the one that matches expressions (src/matcher.js).
+  out += "'; worker-src blob:; base-uri 'none'; form-action 'none'; "
+         "require-trusted-types-for 'script'; trusted-types jprof-matcher\">\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n"
          "<meta name=\"referrer\" content=\"no-referrer\">\n"

@@ -3,6 +3,7 @@
 #include "lib/render/collapsed_reader.h"
 
 #include "lib/profile/profile_builder.h"
+#include "lib/render/exact_counts.h"
 
 #include <algorithm>
 #include <charconv>
@@ -19,15 +20,14 @@ namespace {
 using profile::FrameKind;
 
 constexpr std::string_view kSpace = " \t\r\f\v";
-// Counts above this lose exactness as doubles; no profile has them.
-constexpr double kMaxCount = 9e15;
+constexpr std::string_view kTooLarge = "its count is above 9e15";
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
 // The number at the end of `text`, digits with an optional fraction, after white space.
-bool take_count(std::string_view& text, double& value) {
+bool take_count(std::string_view& text, double& value, bool& too_large) {
   std::size_t at = text.size();
   while (at > 0 && (is_digit(text[at - 1]) || text[at - 1] == '.')) {
     --at;
@@ -38,7 +38,11 @@ bool take_count(std::string_view& text, double& value) {
     return false;
   }
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc{} || end != number.data() + number.size() || value > kMaxCount) {
+  if (end != number.data() + number.size()) {
+    return false;
+  }
+  if (error != std::errc{} || value > kMostCount) {
+    too_large = true;
     return false;
   }
   text = text.substr(0, at - 1); // one blank; more of them belong to the name
@@ -103,41 +107,57 @@ class CollapsedReader::Intake {
     FoldedLine folded;
     if (!parse_folded_line(text, columns_, folded)) {
       if (text.find_first_not_of(kSpace) != std::string_view::npos) {
-        first_ignored_ = ignored_++ == 0 ? number_ : first_ignored_;
+        ignored_.note(number_, folded.too_large ? kTooLarge : std::string_view());
       }
       return;
     }
-    ++used_;
-    rounded_ += folded.value != std::floor(folded.value);
     read_stack(folded.stack);
-    const auto count = static_cast<std::uint64_t>(std::llround(folded.value));
-    if (count > 0) {
-      builder_.add_sample({.thread = thread_,
-                           .stack = builder_.intern_stack(stack_),
-                           .count = count,
-                           .weight = count});
-    }
+    stacks_.push_back(builder_.intern_stack(stack_));
+    counts_.push_back(folded.value);
+    sum_ += folded.value;
   }
 
   base::Result<profile::Profile> finish() {
-    if (used_ == 0 && ignored_ > 0) {
+    if (counts_.empty() && ignored_.count() > 0) {
       return base::make_failure(base::ErrorCode::kInvalidData,
-                                "line " + std::to_string(first_ignored_) +
+                                "line " + std::to_string(ignored_.first()) +
                                     ": no count at its end, nor at that of any other",
                                 "Folded text has one stack and one count on each line.");
     }
-    auto& facts = builder_.info().facts;
-    if (ignored_ > 0) {
-      facts.emplace_back("ignored lines", std::to_string(ignored_) + ", the first is line " +
-                                              std::to_string(first_ignored_));
+    if (sum_ > kMostCount) {
+      return base::make_failure(base::ErrorCode::kLimit, "the counts add up to more than 9e15",
+                                "Count in a larger unit: microseconds instead of nanoseconds.");
     }
-    if (rounded_ > 0) {
-      facts.emplace_back("rounded counts", std::to_string(rounded_));
+    add_samples();
+    if (ignored_.count() > 0) {
+      builder_.info().facts.emplace_back(kIgnoredLines, ignored_.text());
     }
     return builder_.build();
   }
 
  private:
+  void add_samples() {
+    const std::uint64_t factor = factor_to_whole(counts_);
+    std::uint64_t rounded = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      const double exact = counts_[i] * static_cast<double>(factor);
+      const auto count = static_cast<std::uint64_t>(std::llround(exact));
+      rounded += std::abs(exact - std::nearbyint(exact)) > exact * 1e-12;
+      if (count > 0) {
+        builder_.add_sample(
+            {.thread = thread_, .stack = stacks_[i], .count = count, .weight = count});
+      }
+    }
+    if (factor > 1) {
+      builder_.info().facts.emplace_back("counts", std::to_string(factor) +
+                                                       " times those of the text, which have "
+                                                       "decimals");
+    }
+    if (rounded > 0) {
+      builder_.info().facts.emplace_back(kRoundedCounts, std::to_string(rounded));
+    }
+  }
+
   // Neighbours share most of their frames: only what follows the last common `;` is looked up.
   void read_stack(std::string_view text) {
     const std::size_t common = common_prefix(text, last_);
@@ -175,22 +195,23 @@ class CollapsedReader::Intake {
   std::string last_; // the stack before, its frames and where each ends in it
   std::vector<profile::FrameId> stack_;
   std::vector<std::size_t> ends_;
+  std::vector<profile::StackId> stacks_; // of each line that has a count
+  std::vector<double> counts_;
+  double sum_ = 0;
   std::uint64_t number_ = 0;
-  std::uint64_t first_ignored_ = 0;
-  std::uint64_t used_ = 0;
-  std::uint64_t ignored_ = 0;
-  std::uint64_t rounded_ = 0;
+  LeftOut ignored_;
 };
 
 bool parse_folded_line(std::string_view line, CountColumns columns, FoldedLine& out) {
   line = line.substr(0, line.find_last_not_of(kSpace) + 1);
   out = {};
-  if (!take_count(line, out.value)) {
+  if (!take_count(line, out.value, out.too_large)) {
     return false;
   }
   double first = 0;
   std::string_view rest = line;
-  if (columns == CountColumns::kUpToTwo && take_count(rest, first)) {
+  if (bool too_large = false;
+      columns == CountColumns::kUpToTwo && take_count(rest, first, too_large)) {
     out.base = first;
     out.has_base = true;
     line = rest;
@@ -205,6 +226,21 @@ bool ColumnCounter::line(std::string_view text) {
     (folded.has_base ? two_ : one_) = true;
   }
   return !one_;
+}
+
+LeftOut ignored_lines(std::string_view text, CountColumns columns) {
+  LeftOut ignored;
+  std::uint64_t number = 0;
+  each_line(text, [&](std::string_view line) {
+    ++number;
+    FoldedLine folded;
+    if (!parse_folded_line(line, columns, folded) &&
+        line.find_first_not_of(kSpace) != std::string_view::npos) {
+      ignored.note(number, folded.too_large ? kTooLarge : std::string_view());
+    }
+    return true;
+  });
+  return ignored;
 }
 
 CountColumns count_columns(std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/profile/profile.h"
+#include "lib/render/left_out.h"
 
 #include <cstdint>
 #include <memory>
@@ -19,12 +20,15 @@ struct FoldedLine {
   double value = 0;
   double base = 0;
   bool has_base = false;
+  bool too_large = false; // of a line that is ignored: there is a number at its end
 };
 
 // Parses one line as flamegraph.pl does: the counts are what follows the last white space. False
 // for lines that it ignores. With kOne a number before the count is the end of a name.
 enum class CountColumns { kOne, kUpToTwo };
 bool parse_folded_line(std::string_view line, CountColumns columns, FoldedLine& out);
+// The lines of a text that are ignored.
+LeftOut ignored_lines(std::string_view text, CountColumns columns);
 // Two if every line that has a count has two.
 CountColumns count_columns(std::string_view text);
 
@@ -42,8 +46,10 @@ class ColumnCounter {
 };
 
 // Folded text as a profile without times; of two counts the second. Suffixes of kinds (_[j], _[i],
-// _[0], _[1], _[k]) are taken off. Lines without a count are ignored and counted in the facts; a
-// text in which no line has one is kInvalidData. Decimals are rounded per line, and a fact says so.
+// _[0], _[1], _[k]) are taken off. Lines without a count, or with one above 9e15, are ignored and
+// counted in the facts; a text in which no line has one is kInvalidData, one whose sum is above
+// 9e15 kLimit. Counts with decimals are multiplied until they are whole (exact_counts.h), and a
+// fact says by what.
 base::Result<profile::Profile> read_collapsed(std::string_view text, std::string_view title);
 
 // The same for a text that is not in memory as a whole: line by line, without line breaks.

@@ -95,8 +95,7 @@ std::string write_collapsed(const profile::Profile& profile, const CollapsedOpti
   for (const profile::Sample& sample : profile.samples()) {
     const std::uint32_t thread =
         options.threads == ThreadRoot::kYes ? static_cast<std::uint32_t>(sample.thread) : 0;
-    sums[{thread, static_cast<std::uint32_t>(sample.stack)}] +=
-        options.value == CollapsedValue::kSamples ? sample.count : sample.weight;
+    sums[{thread, static_cast<std::uint32_t>(sample.stack)}] += sample.weight;
   }
   std::vector<std::pair<std::string, std::uint64_t>> lines;
   lines.reserve(sums.size());

@@ -9,22 +9,21 @@
 
 namespace jprof::render {
 
-enum class CollapsedValue { kSamples, kWeight };
 // Suffixes of flamegraph.pl's Java palette: _[j] compiled, _[i] inlined, _[0] interpreted,
 // _[1] compiled by C1, _[k] kernel.
 enum class KindSuffix { kNone, kAnnotate };
 enum class ThreadRoot { kNo, kYes };
 
 struct CollapsedOptions {
-  CollapsedValue value = CollapsedValue::kSamples;
   KindSuffix suffix = KindSuffix::kNone;
   ThreadRoot threads = ThreadRoot::kNo;
 };
 
-// Folded text: one line "root;...;leaf COUNT" per distinct stack, sorted, so that equal profiles
-// give equal bytes. What would break a line apart in other tools is replaced: ';' by ':', line
-// breaks, other control characters and marks of direction by a space, so that it may be shown on a
-// terminal. The empty stack is "[empty stack]".
+// Folded text: one line "root;...;leaf WEIGHT" per distinct stack, sorted, so that equal profiles
+// give equal bytes. The number is the weight in the profile's unit (nanoseconds, bytes, samples),
+// as in every other format: samples do not all weigh the same. What would break a line apart in
+// other tools is replaced: ';' by ':', line breaks, other control characters and marks of direction
+// by a space, so that it may be shown on a terminal. The empty stack is "[empty stack]".
 std::string write_collapsed(const profile::Profile& profile, const CollapsedOptions& options = {});
 
 // One frame's name as it may stand in folded text.

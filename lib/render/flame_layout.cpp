@@ -109,7 +109,7 @@ class BoxStacker {
   std::vector<FlameBox> open_;
 };
 
-std::vector<Line> read_lines(std::string_view text, StackOrder stacks, FlameLayout& layout) {
+std::vector<Line> read_lines(std::string_view text, StackOrder stacks) {
   std::vector<Line> lines;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
@@ -117,7 +117,6 @@ std::vector<Line> read_lines(std::string_view text, StackOrder stacks, FlameLayo
     from = end + 1;
     Line line;
     if (!parse_folded_line(whole, CountColumns::kUpToTwo, line.parsed)) {
-      layout.ignored_lines += whole.find_first_not_of(" \t\r") != std::string_view::npos;
       continue;
     }
     const std::string_view counts = whole.substr(line.parsed.stack.size());
@@ -133,7 +132,7 @@ std::vector<Line> read_lines(std::string_view text, StackOrder stacks, FlameLayo
 FlameLayout lay_out_folded(std::string_view text, FrameOrder frames, StackOrder stacks,
                            StackForm form) {
   FlameLayout layout;
-  std::vector<Line> lines = read_lines(text, stacks, layout);
+  std::vector<Line> lines = read_lines(text, stacks);
   if (frames == FrameOrder::kMerged) {
     std::ranges::stable_sort(lines, {}, &Line::text);
   }

@@ -31,7 +31,6 @@ struct FlameLayout {
   std::vector<FlameBox> boxes;
   double total = 0;
   double largest_delta = 1;
-  std::uint64_t ignored_lines = 0;
 };
 
 // Boxes of folded text as flamegraph.pl lays them out: lines sorted bytewise, frames merged with

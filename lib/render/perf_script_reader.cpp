@@ -3,6 +3,7 @@
 #include "lib/render/perf_script_reader.h"
 
 #include "lib/profile/profile_builder.h"
+#include "lib/render/left_out.h"
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +16,10 @@ namespace jprof::render {
 namespace {
 
 using profile::FrameKind;
+
+// A longer period is none: it would be 31 years.
+constexpr std::size_t kMostPeriodDigits = 18;
+constexpr std::string_view kNoPart = "it is no part of a sample";
 
 // The line above a stack: "java 12345/12346 [001] 1234.567890:   10000 cpu-clock:u:". Pid, CPU and
 // period may be missing (perf script -F decides).
@@ -103,6 +108,9 @@ bool parse_header(std::string_view line, Header& header) {
     if (parse_time(word, header.time)) {
       header.has_time = true;
     } else if (is_digits(word)) {
+      if (word.size() > kMostPeriodDigits) {
+        return false;
+      }
       header.period = number_of<std::uint64_t>(word);
     } else if (word.size() > 1 && word.ends_with(':')) {
       header.event = word.substr(0, word.size() - 1);
@@ -149,7 +157,7 @@ class PerfIntake {
     } else if (open_ && is_frame(content)) {
       add_frame(content);
     } else if (!skipping_ && text[0] != '#') {
-      first_ignored_ = ignored_++ == 0 ? number_ : first_ignored_;
+      ignored_.note(number_, kNoPart);
     }
   }
 
@@ -158,9 +166,10 @@ class PerfIntake {
     if (samples_ == 0) {
       return base::make_failure(
           base::ErrorCode::kInvalidData,
-          first_ignored_ == 0
+          ignored_.count() == 0
               ? "no sample of perf script in " + std::to_string(number_) + " lines"
-              : "line " + std::to_string(first_ignored_) + ": no sample of perf script begins here",
+              : "line " + std::to_string(ignored_.first()) +
+                    ": no sample of perf script begins here",
           "a sample is a line as \"java 12/13 1.000001: 1 cpu-clock:\" and its stack below it");
     }
     // Times count from the earliest sample, which may come late: perf merges buffers of CPUs.
@@ -173,12 +182,11 @@ class PerfIntake {
     info.unit = in_time_ ? profile::Unit::kNanoseconds : profile::Unit::kSamples;
     info.duration = last_ - first_;
     info.facts.emplace_back("source", "perf script");
-    if (ignored_ > 0) {
-      info.facts.emplace_back("ignored lines", std::to_string(ignored_) + ", the first is line " +
-                                                   std::to_string(first_ignored_));
+    if (ignored_.count() > 0) {
+      info.facts.emplace_back(kIgnoredLines, ignored_.text());
     }
     if (other_events_ > 0) {
-      info.facts.emplace_back("samples of other events", std::to_string(other_events_));
+      info.facts.emplace_back(kOtherEvents, std::to_string(other_events_));
     }
     return builder_.build();
   }
@@ -267,8 +275,7 @@ class PerfIntake {
   std::chrono::nanoseconds last_{0};
   bool skipping_ = false; // within a sample of another event
   std::uint64_t number_ = 0;
-  std::uint64_t ignored_ = 0;
-  std::uint64_t first_ignored_ = 0;
+  LeftOut ignored_;
   std::uint64_t samples_ = 0;
   std::uint64_t other_events_ = 0;
 };

@@ -4,6 +4,8 @@
 
 #include "lib/base/json.h"
 #include "lib/profile/profile_builder.h"
+#include "lib/render/exact_counts.h"
+#include "lib/render/left_out.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +19,6 @@ namespace {
 using base::Json;
 
 constexpr std::size_t kLargestText = std::size_t{1} << 30;
-constexpr double kLargestValue = 9e15; // doubles are exact below
 
 base::Status bad(const std::string& what) {
   return base::make_failure(base::ErrorCode::kInvalidData, what);
@@ -134,24 +135,50 @@ class SpeedscopeIntake {
   }
 
   void add(double at, double weight) {
+    ++values_;
     const double factor = std::max(unit_factor(unit_), 1.0);
     const double scaled = weight * factor;
-    if (!(scaled > 0 && scaled < kLargestValue && at * factor < kLargestValue)) {
+    // Nothing takes no time: two events at once, or a sample of weight 0.
+    if (scaled == 0) {
       return;
     }
-    const auto units = static_cast<std::uint64_t>(std::llround(scaled));
-    const bool counts = unit_factor(unit_) == 0;
+    if (!(scaled > 0 && scaled < kMostCount && at * factor < kMostCount)) {
+      ignored_.note(values_, scaled < 0 ? "it is below 0" : "it is no number below 9e15");
+      return;
+    }
     const bool timed = unit_.ends_with("seconds");
-    builder_.add_sample(
+    samples_.push_back(
         {.time = std::chrono::nanoseconds(timed ? std::llround(std::max(0.0, at * factor)) : 0),
          .thread = thread_,
-         .stack = builder_.intern_stack(stack_),
-         .count = counts ? units : 1,
-         .weight = units});
-    ++samples_;
+         .stack = builder_.intern_stack(stack_)});
+    weights_.push_back(scaled);
+    sum_ += scaled;
+  }
+
+  // Of nanoseconds and bytes nobody misses the fractions; counts are made whole together.
+  void add_samples(bool counts) {
+    const std::uint64_t factor = counts ? factor_to_whole(weights_) : 1;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      profile::Sample& sample = samples_[i];
+      sample.weight =
+          static_cast<std::uint64_t>(std::llround(weights_[i] * static_cast<double>(factor)));
+      sample.count = counts ? sample.weight : 1;
+      if (sample.weight > 0) {
+        builder_.add_sample(sample);
+      } else {
+        ignored_.note(i + 1, "it is too small");
+      }
+    }
+    if (factor > 1) {
+      builder_.info().facts.emplace_back(
+          "counts", std::to_string(factor) + " times those of the text, which have decimals");
+    }
   }
 
   base::Result<profile::Profile> finish() {
+    if (sum_ > kMostCount) {
+      return base::make_failure(base::ErrorCode::kLimit, "the weights add up to more than 9e15");
+    }
     profile::ProfileInfo& info = builder_.info();
     info.has_times = unit_.ends_with("seconds");
     info.event = unit_ == "bytes" ? "alloc" : "";
@@ -159,8 +186,12 @@ class SpeedscopeIntake {
                 : unit_ == "bytes" ? profile::Unit::kBytes
                                    : profile::Unit::kSamples;
     info.facts.emplace_back("source", "speedscope");
+    add_samples(unit_factor(unit_) == 0);
     if (other_units_ > 0) {
-      info.facts.emplace_back("profiles of other units", std::to_string(other_units_));
+      info.facts.emplace_back(kOtherUnits, std::to_string(other_units_));
+    }
+    if (ignored_.count() > 0) {
+      info.facts.emplace_back(kIgnoredValues, ignored_.text("value"));
     }
     return builder_.build();
   }
@@ -170,7 +201,11 @@ class SpeedscopeIntake {
   std::vector<profile::FrameId> stack_;
   profile::ThreadId thread_{};
   std::string unit_;
-  std::uint64_t samples_ = 0;
+  std::vector<profile::Sample> samples_; // their weights are made of `weights_` in the end
+  std::vector<double> weights_;
+  double sum_ = 0;
+  std::uint64_t values_ = 0;
+  LeftOut ignored_;
   std::uint64_t other_units_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
 #include "lib/capture/capture_id.h"
+#include "lib/cli/foreign_text.h"
 #include "lib/delivery/stored_capture.h"
 #include "lib/formats/format_diff.h"
 #include "lib/formats/output_files.h"
@@ -10,6 +11,7 @@
 #include "plugin/commands/commands.h"
 
 #include <memory>
+#include <set>
 #include <sys/stat.h>
 #include <utility>
 
@@ -107,11 +109,17 @@ Result<int> diff(const DiffCommand& command, bool json) {
       formats::plan_outputs({command.outputs, command.to, json}, formats::kDiffFormats));
   JPROF_TRY_ASSIGN(const Input base, read_one(command, command.base));
   JPROF_TRY_ASSIGN(const Input changed, read_one(command, command.changed));
+  std::set<std::string> left_out;
+  base::Json result = {{"ok", true}};
   const auto render = [&](formats::Format format) {
-    return formats::diff_as(base, changed, format, command.options);
+    auto bytes = formats::diff_as(base, changed, format, command.options, left_out);
+    result["leftOut"] = left_out;
+    return bytes;
   };
-  const base::Json result = {{"ok", true}};
   JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
+  for (const std::string& one : left_out) {
+    cli::print_warning("kubectl-jprof", one);
+  }
   return 0;
 }
 

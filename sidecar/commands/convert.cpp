@@ -3,9 +3,11 @@
 #include "sidecar/commands/convert.h"
 
 #include "lib/base/json.h"
+#include "lib/cli/foreign_text.h"
 #include "lib/formats/format_reader.h"
 #include "lib/formats/format_writer.h"
 #include "lib/formats/output_files.h"
+#include "lib/render/left_out.h"
 
 #include <algorithm>
 #include <array>
@@ -50,8 +52,14 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
   const auto render = [&](Format format) {
     return formats::write_as(profile, format, {.title = options.title});
   };
-  const base::Json result = {{"ok", true}, {"samples", profile.total_count()}};
+  const std::vector<std::string> left_out = render::left_out_of(profile);
+  const base::Json result = {
+      {"ok", true}, {"samples", profile.total_count()}, {"leftOut", left_out}};
   JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
+  for (const std::string& one : left_out) {
+    cli::print_warning("jprof",
+                       (options.input == "-" ? "standard input" : options.input) + ": " + one);
+  }
   return 0;
 }
 
@@ -71,7 +79,7 @@ void add_convert(cli::Program& program) {
   command
       .option("IN", options->input,
               "A .jprof recording, folded text, output of perf script, thread dumps, "
-              "speedscope's JSON; - is standard input")
+              "speedscope's JSON, as they are or packed by gzip or zstd; - is standard input")
       .required();
   command
       .option("-o,--output", options->outputs,

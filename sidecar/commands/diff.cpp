@@ -3,10 +3,12 @@
 #include "sidecar/commands/diff.h"
 
 #include "lib/base/json.h"
+#include "lib/cli/foreign_text.h"
 #include "lib/formats/format_diff.h"
 #include "lib/formats/output_files.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,11 +29,17 @@ base::Result<int> diff(const DiffCommand& command, bool json) {
       formats::plan_outputs({command.outputs, command.to, json}, formats::kDiffFormats));
   JPROF_TRY_ASSIGN(const formats::Input base, formats::read_input(command.base));
   JPROF_TRY_ASSIGN(const formats::Input changed, formats::read_input(command.changed));
+  std::set<std::string> left_out;
+  base::Json result = {{"ok", true}};
   const auto render = [&](formats::Format format) {
-    return formats::diff_as(base, changed, format, command.options);
+    auto bytes = formats::diff_as(base, changed, format, command.options, left_out);
+    result["leftOut"] = left_out;
+    return bytes;
   };
-  const base::Json result = {{"ok", true}};
   JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
+  for (const std::string& one : left_out) {
+    cli::print_warning("jprof", one);
+  }
   return 0;
 }
 

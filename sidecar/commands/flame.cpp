@@ -3,7 +3,9 @@
 #include "sidecar/commands/flame.h"
 
 #include "lib/base/file.h"
+#include "lib/cli/foreign_text.h"
 #include "lib/formats/format_reader.h"
+#include "lib/formats/format_writer.h"
 #include "lib/render/svg_writer.h"
 
 #include <algorithm>
@@ -134,11 +136,20 @@ base::Result<int> flame(FlameCommand& command) {
     JPROF_TRY(read_palette(palette));
   }
   JPROF_TRY_ASSIGN(formats::Input input, formats::read_input(command.input));
-  JPROF_TRY_ASSIGN(const std::string folded,
+  const std::string name = input.name;
+  JPROF_TRY_ASSIGN(const formats::Folded folded,
                    formats::folded_text(std::move(input), formats::KindSuffixes::kYes));
-  JPROF_TRY_ASSIGN(const std::string svg, render::write_svg(folded, command.options,
+  const formats::CountWords words = formats::count_words(folded.unit);
+  if (command.options.count_name.empty()) {
+    command.options.count_name = words.name;
+    command.options.factor *= words.factor;
+  }
+  JPROF_TRY_ASSIGN(const std::string svg, render::write_svg(folded.text, command.options,
                                                             command.palette ? &palette : nullptr));
   JPROF_TRY(base::write_all(STDOUT_FILENO, svg, "standard output"));
+  for (const std::string& one : folded.left_out) {
+    cli::print_warning("jprof", name + ": " + one);
+  }
   if (command.palette) {
     JPROF_TRY(write_palette(palette));
   }
@@ -179,10 +190,12 @@ void add_flame(cli::Program& program) {
                                "  perf script | jprof flame --colors java > flame.svg\n"},
                   [command] { return flame(*command); });
   render::SvgOptions& options = command->options;
+  options.count_name.clear(); // by what is read, where it is not given
   app.option("FILE", command->input,
              "Folded text, or any capture that convert reads; standard input by default");
   add_look(app, *command);
-  app.option("--countname", options.count_name, "What is counted");
+  app.option("--countname", options.count_name,
+             "What is counted (samples, bytes, ms: by what is read)");
   app.option("--nametype", options.name_type, "What the names are");
   app.option("--total", options.total, "The whole, if it is more than the sum");
   app.option("--factor", options.factor, "Multiplies the counts that are shown");

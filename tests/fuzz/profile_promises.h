@@ -47,7 +47,7 @@ inline void require_sums(const profile::Profile& profile) {
   const std::string folded = render::write_collapsed(profile);
   const auto back = render::read_collapsed(folded, "folded");
   require(back.has_value());
-  require(back->total_count() == profile.total_count());
+  require(back->total_weight() == profile.total_weight());
   (void)render::diff_folded(folded, folded, {.normalize = true, .strip_hex = true});
   (void)render::write_svg(folded);
   (void)render::write_tree_text(profile);

@@ -80,7 +80,8 @@ export class App extends Commands {
 
   setSource(source) {
     this.source = source;
-    this.pipeline = new Pipeline(source);
+    const pipeline = new Pipeline(source, () => this.pipeline === pipeline && this.apply({}, 'replace'));
+    this.pipeline = pipeline;
     this.colours = new Colours(this.pipeline.names);
     // Imported text often does not tell kinds of frames: packages tell more then than one colour for all.
     const { kind, size } = source.tree;
@@ -257,6 +258,7 @@ export class App extends Commands {
     const all = this.source.sides.length === 2 ? warnings(this.source.sides[0].meta, this.source.sides[1].meta) : [];
     for (const side of this.source.sides) for (const text of side.meta['warnings'] || []) all.push(text);
     if (this.meta.partial) all.push('ended early: ' + this.meta.partial);
+    for (const { text } of this.state.chips) if (this.pipeline.problems.has(text)) all.push(`the filter ${text} matches nothing: ${this.pipeline.problems.get(text)}`);
     chrome.warning.hidden = !all.length;
     chrome.warning.textContent = visible(clip(all.join(' · '), 600));
   }

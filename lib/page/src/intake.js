@@ -48,9 +48,28 @@ export function readFolded(text, title) {
   return new Capture({ title, facts, perSample: 1 }, names, { tree, samples, weights: null }, [], null);
 }
 
+// The text of a file, also of one that gzip has packed. Bytes that are no text may hold lines that end in a number.
+async function readText(file) {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  let text = '';
+  if (first === 0x1f && second === 0x8b) {
+    const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader();
+    const decoder = new TextDecoder();
+    for (let size = 0; ; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      if (size > MAX_BYTES) throw new DamagedData('it unpacks to more than 400 MB');
+      text += decoder.decode(value, { stream: true });
+    }
+  } else text = await file.text();
+  if (text.includes('\0')) throw new DamagedData('it is neither a page of jprof nor text');
+  return text;
+}
+
 export async function readOther(file) {
   if (file.size > MAX_BYTES) throw new DamagedData('it is larger than 400 MB');
-  const text = await file.text();
+  const text = await readText(file);
   const blocks = [...text.matchAll(DATA_BLOCK)];
   if (blocks.length) return readCapture(blocks[blocks.length - 1][1], new Pacer());
   return readFolded(text, file.name);

@@ -3,6 +3,7 @@
 
 // From the capture and the state to what the views show: shape of the tree, then weights on it.
 import { judge, sumSlices } from './compare.js';
+import { Matcher } from './matcher.js';
 import { hashText, withoutGenerated } from './names.js';
 import { reshape, splitByThread } from './reshape.js';
 import { matchNames, parseQuery } from './search.js';
@@ -11,8 +12,14 @@ import { Measure, mask, selfUnder, stacksWith } from './selection.js';
 const LIBRARY = '… library code';
 
 export class Pipeline {
-  constructor(source) {
+  // `matched` is called when a filter's expression, which takes its time, has told its names: what was computed before
+  // is without them.
+  constructor(source, matched) {
     this.source = source;
+    this.matched = matched;
+    this.matcher = new Matcher();
+    // Why filters match nothing: [text, reason], ...
+    this.problems = new Map();
     this.names = source.names.slice();
     this.ids = null;
     this.shapes = new Map();
@@ -36,10 +43,29 @@ export class Pipeline {
     let hits = this.hitCache.get(text);
     if (!hits) {
       const query = text[0] === '=' ? { test: (name) => name === text.slice(1) } : parseQuery(text);
-      hits = query && !query.error ? matchNames(this.source.names, query) : new Uint8Array(this.source.names.length);
+      hits = query && query.test ? matchNames(this.source.names, query) : new Uint8Array(this.source.names.length);
+      if (query && query.error) this.problems.set(text, query.error);
+      if (query && query.expression) this.ask(text, query.expression);
       this.hitCache.set(text, hits);
     }
     return hits;
+  }
+
+  ask(text, expression) {
+    const settled = () => {
+      this.shapes.clear();
+      this.matched();
+    };
+    this.matcher.match(this.source.names, expression).then(
+      (hits) => {
+        this.hitCache.set(text, hits);
+        settled();
+      },
+      (why) => {
+        this.problems.set(text, why);
+        settled();
+      },
+    );
   }
 
   renameMap() {

@@ -3,8 +3,11 @@
 
 // The search field: marks what it finds, says how much that is, walks through it.
 import { button, h } from './dom.js';
+import { Matcher } from './matcher.js';
 import { formatCount, formatShare } from './numbers.js';
-import { hitsByWeight, matchNames, parseQuery, weighHits } from './search.js';
+import { countMethods, hitsByWeight, matchNames, parseQuery, weighHits } from './search.js';
+
+const SEARCHING = 'searching …';
 
 export class SearchBox {
   constructor(app) {
@@ -21,6 +24,9 @@ export class SearchBox {
     this.result = h('output.found');
     this.element = h('div.search', { role: 'search' }, this.input, this.result, button('Previous hit', () => app.walkHits(-1), { class: 'plain walk' }, '‹'), button('Next hit', () => app.walkHits(1), { class: 'plain walk' }, '›'));
     this.at = -1;
+    this.matcher = new Matcher();
+    // Why there is no result for what the field holds; empty if there is.
+    this.missing = '';
   }
 
   focus() {
@@ -69,31 +75,58 @@ export class SearchBox {
       return;
     }
     if (!query) {
+      this.matcher.stop();
       app.hits = null;
       app.hitList = null;
       this.result.textContent = '';
       this.last = '';
       return;
     }
-    if (this.last !== text || this.namesSeen !== app.pipeline.names.length) {
-      app.hits = matchNames(app.pipeline.names, query);
+    const { names } = app.pipeline;
+    if (this.names !== names) app.hits = null;
+    if (this.last !== text || this.names !== names || this.namesSeen !== names.length) {
       this.last = text;
-      this.namesSeen = app.pipeline.names.length;
+      this.names = names;
+      this.namesSeen = names.length;
       this.at = -1;
+      this.missing = '';
+      this.matcher.stop();
+      if (query.expression) this.ask(query.expression);
+      else app.hits = matchNames(names, query);
     }
-    app.hitList = hitsByWeight(app.result.tree, app.shown, app.hits, 1000);
+    // The last result stays until there is another, on the tree that is shown now.
+    app.hitList = app.hits && hitsByWeight(app.result.tree, app.shown, app.hits, 1000);
     this.tell();
+  }
+
+  ask(expression) {
+    const { app } = this;
+    this.missing = SEARCHING;
+    this.matcher.match(this.names, expression).then(
+      (hits) => {
+        app.hits = hits;
+        this.missing = '';
+        app.render();
+      },
+      (why) => {
+        this.missing = why;
+        this.tell();
+      },
+    );
   }
 
   tell() {
     const { app } = this;
-    if (!app.hits || !app.hitList || !app.state.query) return;
+    if (!app.state.query || this.waiting) return;
+    this.element.classList.toggle('bad', Boolean(this.missing) && this.missing !== SEARCHING);
+    if (this.missing) {
+      this.result.textContent = this.missing;
+      return;
+    }
+    if (!app.hits || !app.hitList) return;
     const { tree } = app.result;
     const all = weighHits(tree, app.shown, app.hits, 0);
-    let names = 0;
-    const seen = new Set();
-    for (const node of app.hitList) seen.add(tree.name[node]);
-    names = seen.size;
+    const methods = countMethods(tree, app.shown, app.hits);
     const where = this.at >= 0 ? `${this.at + 1} of ` : '';
     let text = all.boxes ? `${where}${formatCount(all.boxes)} ${all.boxes === 1 ? 'place' : 'places'}, ${formatShare(all.weight, app.shown.total[0])}` : 'nothing found';
     const zoomed = app.zoomedNode();
@@ -101,7 +134,7 @@ export class SearchBox {
       const inside = weighHits(tree, app.shown, app.hits, zoomed);
       text += `, ${formatShare(inside.weight, app.shown.total[zoomed])} of the zoomed part`;
     }
-    if (all.boxes && names > 1) text += ` (${formatCount(names)}${app.hitList.length === 1000 ? '+' : ''} methods)`;
+    if (methods > 1) text += ` (${formatCount(methods)} methods)`;
     this.result.textContent = text;
   }
 

@@ -101,7 +101,7 @@ def no_walker_hurts_a_jvm_or_tells_a_wrong_name(context):
                     if made := re.match(r"Made(\d+)\.(\w+)", frame):
                         assert made[2] == f"work{made[1]}", frame
             gone = leaves["[no_method]"] + leaves["[damaged]"] + leaves["[fault]"]
-            assert gone <= 0.05 * result["samples"], (walker, workload, leaves.most_common(10))
+            assert gone <= 0.05 * result["weightNs"], (walker, workload, leaves.most_common(10))
         context.kill_jvms()
 
 

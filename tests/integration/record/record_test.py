@@ -158,7 +158,7 @@ def known_shares_and_equal_totals(context):
     error = 3 * 100 * math.sqrt(0.75 * 0.25 / samples)
     assert abs(share - 75) <= 2 + error, (share, error, result)
     assert both > 0.7 * result["weightNs"], result  # beside it the JVM compiles
-    assert folded_total(context.read("a.collapsed")) == samples
+    assert folded_total(context.read("a.collapsed")) == result["weightNs"]
     assert b"Known.main;Known.shares;Known.hot " in context.read("a.collapsed")
     assert len(context.read("a.html")) > 10_000
     context.convert("a.jprof", "b.collapsed")
@@ -286,7 +286,7 @@ def ctrl_c_keeps_what_there_is(context):
     assert code == 0, result
     assert result["interrupted"] and not result["partial"], result
     assert result["samples"] > 0 and result["accounted"], result
-    assert folded_total(context.read("c.collapsed")) == result["samples"]
+    assert folded_total(context.read("c.collapsed")) == result["weightNs"]
     # The JVM is free for the next capture at once.
     code, result = context.record(jvm.pid, "-d", "3s", "-o", "d.jprof")
     assert code == 0, result
@@ -304,7 +304,32 @@ def a_killed_jvm_leaves_its_profile(context):
     assert result["partial"] and result["reason"] == "PartialCapture", result
     assert "JVM ended" in result["partialReason"], result
     assert result["samples"] > 0 and result["accounted"], result
-    assert folded_total(context.read("k.collapsed")) == result["samples"]
+    assert folded_total(context.read("k.collapsed")) == result["weightNs"]
+
+
+@check
+def a_success_that_nobody_could_read_is_none(context):
+    """Standard output that is full, closed, or a pipe without a reader: exit 7, said on standard error."""
+    jvm = context.jvm("Known", "shares", "300")
+    pid, out = str(jvm.pid), context.path("o.jprof")
+    commands = [["list"], ["list", "--json"], ["list", "-o", "yaml"], ["doctor", "--json", pid], ["attach", pid, "threaddump"],
+                ["attach", "--json", pid, "jcmd", "VM.version"], ["--help"], ["attach", "--help"],
+                ["record", pid, "--agent", context.arguments.library, "-d", "200ms", "--json", "-o", out]]  # fmt: skip
+
+    def run(command, stdout, **more):
+        return subprocess.run([context.arguments.jprof, *command], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, **more)
+
+    for command in commands:
+        reader, pipe = os.pipe()
+        os.close(reader)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = [run(command, full), run(command, pipe), run(command, None, preexec_fn=lambda: os.close(1))]
+        os.close(pipe)
+        for one in done:
+            assert one.returncode == 7 and "cannot write standard output" in one.stderr, (command, one)
+        assert run(command, subprocess.PIPE).returncode == 0, command
+    # What is printed does not go into a file that got the number of a closed descriptor.
+    context.convert("o.jprof", "o.collapsed")
 
 
 @check

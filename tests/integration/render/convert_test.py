@@ -6,6 +6,7 @@ each mistake says and exits with, and that a file is written whole or not at all
 
 usage: convert_test.py JPROF
 """
+import gzip
 import json
 import os
 import re
@@ -61,12 +62,14 @@ SPEEDSCOPE = json.dumps({
         {"type": "evented", "name": "main", "unit": "milliseconds", "startValue": 0, "endValue": 20,
          "events": [{"type": "O", "frame": 0, "at": 0}, {"type": "O", "frame": 2, "at": 5}, {"type": "C", "frame": 2, "at": 12},
                     {"type": "C", "frame": 0, "at": 20}]}]})
-INPUTS = {  # text, samples, folded
-    "folded": (FOLDED, 100, FOLDED.replace("_[j]", "").replace("_[i]", "")),
-    "perf script": (PERF, 3, None),
-    "thread dump": (DUMP, 2, "shop.Main.main;java.io.FileInputStream.readBytes 1\nshop.Pool$$Lambda.run;jdk.internal.misc.Unsafe.park 1\n"),
-    "speedscope": (SPEEDSCOPE, 6, "main 3\nmain;price 1\nmain;total 1\nmain;total;price 1\n"),
-    "nothing": ("", 0, ""),
+MS = 1_000_000
+INPUTS = {  # text, samples, weight, folded
+    "folded": (FOLDED, 100, 100, FOLDED.replace("_[j]", "").replace("_[i]", "")),
+    "perf script": (PERF, 3, 30 * MS, None),
+    "thread dump": (DUMP, 2, 2, "shop.Main.main;java.io.FileInputStream.readBytes 1\nshop.Pool$$Lambda.run;jdk.internal.misc.Unsafe.park 1\n"),
+    "speedscope": (SPEEDSCOPE, 6, 50 * MS,
+                   f"main {18 * MS}\nmain;price {7 * MS}\nmain;total {10 * MS}\nmain;total;price {15 * MS}\n"),
+    "nothing": ("", 0, 0, ""),
 }
 
 
@@ -89,7 +92,7 @@ def leaves(node):
 
 
 def every_input_into_every_format(folder):
-    for name, (text, samples, folded) in INPUTS.items():
+    for name, (text, samples, weight, folded) in INPUTS.items():
         base = os.path.join(folder, name)
         files = [f"{base}.{ending}" for ending in ENDINGS]
         result = json.loads(good("convert", "-", "--json", *[word for file in files for word in ("-o", file)], text=text))
@@ -100,7 +103,7 @@ def every_input_into_every_format(folder):
             with open(file, "rb") as stream:
                 content[ending] = stream.read()
         there = content["collapsed"].decode()
-        assert total(there) == samples and folded in (None, there), (name, there)
+        assert total(there) == weight and folded in (None, there), (name, there)
         assert leaves(json.loads(content["json"])["tree"]) == samples, name
         # What standard output gets is the same, and so is what the recording becomes.
         for ending in ENDINGS:
@@ -116,6 +119,93 @@ def every_input_into_every_format(folder):
         if samples:
             assert good("flame", text=text).count("<rect") == good("flame", base + ".jprof").count("<rect"), name
     print(f"{len(INPUTS)} kinds of input became {len(ENDINGS)} formats and came back")
+
+
+def page_tree(text):
+    """(name, self weight, total weight) of the rows of the table that stands in a page as HTML: shares in percent."""
+    rows = re.findall(r'<td class="n">([0-9.]+) %</td><td class="n">([0-9.]+) %</td><td><bdi>([^<]*)</bdi>', text)
+    return {name: (float(own), float(whole)) for own, whole, name in rows}
+
+
+def shares_agree_everywhere(folder):
+    """One recording whose samples do not weigh the same, in every format: each method has one share, and there is one sum."""
+    rng = [(i * 7919 + 13) % 97 + 1 for i in range(60)]
+    source = json.dumps({"shared": {"frames": [{"name": f"m.f{i}"} for i in range(6)]}, "profiles": [
+        {"type": "sampled", "name": "t", "unit": "milliseconds", "startValue": 0, "endValue": sum(rng),
+         "samples": [[0, 1 + i % 5] for i in range(60)], "weights": rng}]})
+    truth = {f"m.f{1 + i}": 100 * sum(rng[i::5]) / sum(rng) for i in range(5)}
+    even = {f"m.f{1 + i}": 20.0 for i in range(5)}
+    assert max(abs(truth[name] - even[name]) for name in truth) > 3, "samples and weights must differ for this to tell anything"
+    base = os.path.join(folder, "shares")
+    good("convert", "-", "-o", base + ".jprof", text=source)
+    read = {ending: good("convert", base + ".jprof", "--to", ending) for ending in ENDINGS if ending != "jprof"}
+    read["jprof"] = good("convert", base + ".jprof", "-o", base + "2.jprof") and good("convert", base + "2.jprof", "--to", "txt")
+    weights = {line.rpartition(" ")[0].split(";")[-1]: int(line.rpartition(" ")[2]) for line in read["collapsed"].splitlines()}
+    tree = json.loads(read["json"])["tree"]
+    found = {
+        "collapsed": {name: 100 * weight / sum(weights.values()) for name, weight in weights.items()},
+        "json": {node["name"]: 100 * node["self"] / tree["total"] for node in tree["children"][0]["children"]},
+        "txt": {line.split()[-1]: float(line.split()[0][:-1]) for line in read["txt"].splitlines()[1:]},
+        "jprof": {line.split()[-1]: float(line.split()[0][:-1]) for line in read["jprof"].splitlines()[1:]},
+        "svg": {name: float(share) for name, share in re.findall(r"<title>(m\.f\d) \([^,]*, ([0-9.]+)%\)", read["svg"])},
+        "html": {name: own for name, (own, _) in page_tree(read["html"]).items()},
+        "flame": {name: float(share) for name, share in re.findall(r"<title>(m\.f\d) \([^,]*, ([0-9.]+)%\)", good("flame", base + ".jprof"))},
+    }
+    for ending, shares in found.items():
+        for name, share in truth.items():
+            assert abs(shares[name] - share) <= 0.006, (ending, name, shares.get(name), share)
+    whole = sum(rng)
+    assert sum(weights.values()) == tree["total"] == whole * MS, (weights, tree["total"])
+    assert f"all ({whole:,} ms, 100%)" in read["svg"] and f"all ({whole:,} ms, 100%)" in good("flame", base + ".jprof")
+    decimals = good("convert", "-", "--to", "txt", text="main;a 0.42\nmain;b 0.58\n")
+    assert " 42.00%" in decimals and " 58.00%" in decimals, decimals
+    print(f"{len(found)} outputs agree on the shares of samples that weigh {min(rng)} to {max(rng)} ms")
+
+
+def packed_input(folder):
+    for name, packed in (("a.gz", gzip.compress(FOLDED.encode())), ("b.gz", gzip.compress(SPEEDSCOPE.encode()))):
+        path = os.path.join(folder, name)
+        with open(path, "wb") as stream:
+            stream.write(packed)
+        plain = FOLDED if name == "a.gz" else SPEEDSCOPE
+        assert good("convert", path) == good("convert", "-", text=plain)
+        done = subprocess.run([JPROF, "convert", "-"], input=packed, capture_output=True, check=True)
+        assert done.stdout.decode() == good("convert", "-", text=plain)
+        assert good("flame", path).count("<rect") == good("flame", text=plain).count("<rect")
+    with open(os.path.join(folder, "bomb.gz"), "wb") as stream:
+        stream.write(gzip.compress(bytes(300 << 20), 9))
+    done = jprof("convert", os.path.join(folder, "bomb.gz"))
+    assert done.returncode == 2 and "not text" in done.stderr, done
+
+
+def what_is_left_out_is_said(folder):
+    """On standard error and in the result: how many, the first, and why."""
+    bad = "main;a 10\nmain;b 99999999999999999999\n\nnonsense\n"
+    words = "standard input: ignored lines: 2, the first is line 2: its count is above 9e15"
+    path = os.path.join(folder, "bad")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(bad)
+    for arguments in (["convert", "-"], ["flame", "-"], ["diff", "-", path], ["diff", "-", path, "--to", "html"]):
+        done = jprof(*arguments, text=bad)
+        assert done.returncode == 0 and f"jprof: warning: {words}" in done.stderr, (arguments, done.stderr)
+    result = json.loads(good("convert", "-", "--json", "-o", os.path.join(folder, "bad.html"), text=bad))
+    assert result["leftOut"] == [words.partition(": ")[2]], result
+    result = json.loads(good("diff", "-", path, "--json", "-o", os.path.join(folder, "bad.svg"), text=bad))
+    assert words in result["leftOut"] and len(result["leftOut"]) == 2, result
+    events = PERF + "java 1/1 [000] 1.000000: 1 sched:x:\n\tff f (m)\n\nrubbish\n"
+    assert "samples of other events: 1" in jprof("convert", "-", text=events).stderr
+    assert not jprof("convert", "-", text=FOLDED).stderr
+
+
+def units_that_differ_are_refused(folder):
+    recording, text = os.path.join(folder, "u.jprof"), os.path.join(folder, "u.collapsed")
+    good("convert", "-", "-o", recording, text=SPEEDSCOPE)
+    with open(text, "w", encoding="utf-8") as stream:
+        stream.write("main 3\n")
+    done = jprof("diff", text, recording)
+    assert done.returncode == 2 and "counts ms" in done.stderr and "-n" in done.stderr, done
+    good("diff", "-n", text, recording)
+    good("diff", text, recording, "-o", os.path.join(folder, "u.html"))
 
 
 def differences(folder):
@@ -148,7 +238,7 @@ def mistakes(folder):
     expect(2, r"two things", "convert", "-", "--json", text=FOLDED)
     expect(2, r"known endings are", "diff", there, there, "-o", "d.jprof")
     expect(2, r"standard input: line 2", "convert", "-", "-o", out, text="\nno count here\n")
-    expect(2, r"compressed", "convert", "-", "-o", out, text="\x1f\x8b".encode("latin-1").decode("utf-8", "surrogateescape"), errors="surrogateescape")
+    expect(2, r"ends early", "convert", "-", "-o", out, text="\x1f\x8b".encode("latin-1").decode("utf-8", "surrogateescape"), errors="surrogateescape")
     expect(2, r"speedscope", "convert", "-", "-o", out, text='{"traceEvents": []}')
     expect(2, r"profile 1: sample 2", "convert", "-", "-o", out, text=SPEEDSCOPE.replace("[0, 1, 2]", "[0, 9]"))
     assert not os.path.exists(out)
@@ -169,6 +259,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         every_input_into_every_format(folder)
         differences(folder)
+        shares_agree_everywhere(folder)
+        packed_input(folder)
+        what_is_left_out_is_said(folder)
+        units_that_differ_are_refused(folder)
         mistakes(folder)
 
 

@@ -20,6 +20,12 @@ base::Error failure_of(std::string_view text) {
   return profile ? base::Error{} : profile.error();
 }
 
+std::string file_with(const jprof::testing::TempDir& folder, const std::string& text) {
+  const std::string path = folder.path() + "/in";
+  EXPECT_TRUE(base::write_file_atomically(path, text, 0600).has_value());
+  return path;
+}
+
 TEST(ReadAny, NamesTheFileAndTheLine) {
   const base::Error error = failure_of("\nno count\nnor here\n");
 
@@ -37,7 +43,13 @@ TEST(ReadAny, NamesTheProfileAndTheSample) {
 }
 
 TEST(ReadAny, SaysWhatIsNoProfile) {
-  EXPECT_THAT(failure_of("\x1f\x8b\x08zip").message, HasSubstr("compressed"));
+  EXPECT_THAT(failure_of("\x1f\x8b\x08zip").message, HasSubstr("packed by gzip"));
+  EXPECT_THAT(failure_of("BZh91AY&SY 5\n").message, HasSubstr("packed by bzip2"));
+  EXPECT_THAT(failure_of(std::string_view("\xff\xfe"
+                                          "a\0 \0005\0",
+                                          8))
+                  .message,
+              HasSubstr("UTF-16"));
   EXPECT_THAT(failure_of(std::string_view("FLR\0abc", 7)).message, HasSubstr("other tools"));
   EXPECT_THAT(failure_of("<!doctype html>\n<p>").message, HasSubstr("read back"));
   EXPECT_THAT(failure_of("{\"a\": 1, \"b\": 2}").message, HasSubstr("speedscope"));
@@ -65,7 +77,38 @@ TEST(ReadAny, TakesAnEmptyTextAsAnEmptyProfile) {
 }
 
 TEST(FoldedText, LeavesFoldedTextAsItIs) {
-  EXPECT_EQ(*folded_text({"x", "b 1.50 2\na 1 1\n"}, KindSuffixes::kYes), "b 1.50 2\na 1 1\n");
+  EXPECT_EQ(folded_text({"x", "b 1.50 2\na 1 1\n"}, KindSuffixes::kYes)->text, "b 1.50 2\na 1 1\n");
+}
+
+// One line in some thousand of any bytes ends in a number.
+TEST(ReadAny, RefusesBytesThatAreNoText) {
+  std::mt19937 random(3);
+  std::string bytes;
+  for (int i = 0; i < 400'000; ++i) {
+    bytes += static_cast<char>(random());
+  }
+  std::string without_nul = bytes;
+  std::erase(without_nul, '\0');
+  const jprof::testing::TempDir folder;
+  for (const std::string& text : {bytes, without_nul, "main;a 5\n" + bytes}) {
+    EXPECT_THAT(failure_of(text).message, HasSubstr("not text"));
+    const auto from_file = read_profile(file_with(folder, text));
+    ASSERT_FALSE(from_file.has_value());
+    EXPECT_THAT(from_file.error().message, HasSubstr("not text"));
+    EXPECT_FALSE(folded_text({"in", text}, KindSuffixes::kYes).has_value());
+  }
+}
+
+TEST(ReadAny, TakesTextOfAnyEncodingAndAStrangeName) {
+  EXPECT_EQ(read_any("main;caf\xe9;\x83\x65\x83\x58 5\n", "x")->total_count(), 5U);
+  EXPECT_EQ(read_any("\xef\xbb\xbfmain;\x01\x02 5\n<init>;a 1\n", "x")->total_count(), 6U);
+}
+
+TEST(FoldedText, SaysWhatIsIgnored) {
+  const auto folded = folded_text({"x", "a 1\n\nno count\nb 1e3\n"}, KindSuffixes::kNo);
+
+  ASSERT_TRUE(folded.has_value());
+  EXPECT_EQ(folded->left_out, std::vector<std::string>{"ignored lines: 2, the first is line 3"});
 }
 
 TEST(ReadInput, MakesAMissingFileTheCallersMistake) {
@@ -73,12 +116,6 @@ TEST(ReadInput, MakesAMissingFileTheCallersMistake) {
 
   ASSERT_FALSE(input.has_value());
   EXPECT_EQ(input.error().code, base::ErrorCode::kUsage);
-}
-
-std::string file_with(const jprof::testing::TempDir& folder, const std::string& text) {
-  const std::string path = folder.path() + "/in";
-  EXPECT_TRUE(base::write_file_atomically(path, text, 0600).has_value());
-  return path;
 }
 
 // Pieces of a file end anywhere, also in lines that are longer than a piece.

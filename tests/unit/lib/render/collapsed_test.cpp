@@ -54,9 +54,7 @@ TEST(Collapsed, KeepsNamesOnOneLineAndInOnePiece) {
   builder.add_sample({.stack = builder.intern_stack({}), .count = 1, .weight = 10});
   const profile::Profile profile = builder.build();
 
-  EXPECT_EQ(render::write_collapsed(profile), "[empty stack] 1\na:b;c d  ;[unnamed];e f 3\n");
-  EXPECT_EQ(render::write_collapsed(profile, {.value = render::CollapsedValue::kWeight}),
-            "[empty stack] 10\na:b;c d  ;[unnamed];e f 30\n");
+  EXPECT_EQ(render::write_collapsed(profile), "[empty stack] 10\na:b;c d  ;[unnamed];e f 30\n");
 }
 
 TEST(Collapsed, AnnotatesKindsAndThreadsWhenAsked) {
@@ -111,11 +109,36 @@ TEST(Collapsed, RefusesTextWithoutAnyCount) {
   EXPECT_EQ(profile.error().code, base::ErrorCode::kInvalidData);
 }
 
-TEST(Collapsed, RoundsDecimalsPerLine) {
-  const profile::Profile profile = folded("a 1.5\nb 2.25\n");
+TEST(Collapsed, KeepsTheSharesOfCountsWithDecimals) {
+  const profile::Profile profile = folded("a 1.5\nb 2.25\nc 10\n");
 
-  EXPECT_EQ(render::write_collapsed(profile), "a 2\nb 2\n");
+  EXPECT_EQ(render::write_collapsed(profile), "a 150\nb 225\nc 1000\n");
+  EXPECT_EQ(profile.info().facts[0].first, "counts");
+  EXPECT_TRUE(render::left_out_of(profile).empty());
+}
+
+// With a sum near 2^53 there is no room for all decimals.
+TEST(Collapsed, SaysWhatItRounds) {
+  const profile::Profile profile = folded("a 8000000000000000\nb 0.5\n");
+
   EXPECT_EQ(profile.info().facts[0].first, "rounded counts");
+  EXPECT_FALSE(render::left_out_of(profile).empty());
+}
+
+TEST(Collapsed, SaysWhichLineHasTooLargeACount) {
+  const profile::Profile profile = folded("a 10\nb 99999999999999999999\n\nnonsense\n");
+
+  EXPECT_EQ(profile.total_count(), 10U);
+  EXPECT_EQ(
+      render::left_out_of(profile),
+      std::vector<std::string>{"ignored lines: 2, the first is line 2: its count is above 9e15"});
+}
+
+TEST(Collapsed, RefusesASumThatHasNoExactNumber) {
+  const auto profile = render::read_collapsed("a 8000000000000000\nb 8000000000000000\n", "x");
+
+  ASSERT_FALSE(profile.has_value());
+  EXPECT_EQ(profile.error().code, base::ErrorCode::kLimit);
 }
 
 TEST(FoldedLine, TellsANumberInANameFromASecondCount) {

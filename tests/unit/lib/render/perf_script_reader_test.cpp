@@ -34,7 +34,7 @@ TEST(PerfScript, ReadsStacksTimesThreadsAndKinds) {
   const auto profile = render::read_perf_script(kText, "perf");
 
   ASSERT_TRUE(profile.has_value());
-  EXPECT_EQ(render::write_collapsed(*profile, {.value = render::CollapsedValue::kWeight}),
+  EXPECT_EQ(render::write_collapsed(*profile),
             "C2 CompilerThre;start_thread;Compile::Optimize 10000000\n"
             "java;[libfoo.so];Lcom/acme/Foo:::bar;do_syscall_64 10000000\n"
             "java;operator() (anonymous namespace) 20000000\n");

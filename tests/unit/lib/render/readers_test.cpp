@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/render/collapsed_writer.h"
+#include "lib/render/left_out.h"
 #include "lib/render/speedscope_reader.h"
 #include "lib/render/thread_dump_reader.h"
 
@@ -88,12 +89,35 @@ TEST(Speedscope, ReadsSampledAndEventedProfilesAsThreads) {
   const auto profile = render::read_speedscope(kSpeedscope, "x");
 
   ASSERT_TRUE(profile.has_value());
-  EXPECT_EQ(render::write_collapsed(*profile, {.value = render::CollapsedValue::kWeight,
-                                               .threads = render::ThreadRoot::kYes}),
+  EXPECT_EQ(render::write_collapsed(*profile, {.threads = render::ThreadRoot::kYes}),
             "[t1];main 1000000\n[t1];main;work 2000000\n"
             "[t2];main 5000000\n[t2];main;work 5000000\n");
   EXPECT_TRUE(profile->info().has_times);
   EXPECT_EQ(profile->info().facts.back().first, "profiles of other units");
+}
+
+std::string speedscope_of(const std::string& unit, const std::string& weights) {
+  return R"({"shared":{"frames":[{"name":"a"},{"name":"b"},{"name":"c"}]},"profiles":[{"type":"sampled",)"
+         R"("unit":")" +
+         unit + R"(","samples":[[0],[1],[2]],"weights":[)" + weights + "]}]}";
+}
+
+TEST(Speedscope, KeepsTheSharesOfCountsWithDecimals) {
+  const auto profile = render::read_speedscope(speedscope_of("none", "0.42,0.33,0.25"), "x");
+
+  ASSERT_TRUE(profile.has_value());
+  EXPECT_EQ(render::write_collapsed(*profile), "a 42\nb 33\nc 25\n");
+  EXPECT_EQ(profile->info().facts.back().second,
+            "100 times those of the text, which have decimals");
+}
+
+TEST(Speedscope, SaysWhichValuesItIgnores) {
+  const auto profile = render::read_speedscope(speedscope_of("seconds", "1,-2,1e300"), "x");
+
+  ASSERT_TRUE(profile.has_value());
+  EXPECT_EQ(render::write_collapsed(*profile), "a 1000000000\n");
+  EXPECT_EQ(render::left_out_of(*profile),
+            std::vector<std::string>{"ignored values: 2, the first is value 2: it is below 0"});
 }
 
 TEST(Speedscope, RefusesFramesThatAreNotThere) {

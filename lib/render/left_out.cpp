@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/render/left_out.h"
+
+#include <algorithm>
+
+namespace jprof::render {
+
+std::string LeftOut::text(std::string_view what) const {
+  std::string out =
+      std::to_string(count_) + ", the first is " + std::string(what) + " " + std::to_string(first_);
+  return why_.empty() ? out : out + ": " + std::string(why_);
+}
+
+std::vector<std::string> left_out_of(const profile::Profile& profile) {
+  constexpr std::array kLabels{kIgnoredLines, kIgnoredValues, kRoundedCounts, kOtherEvents,
+                               kOtherUnits};
+  std::vector<std::string> out;
+  for (const auto& [label, value] : profile.info().facts) {
+    if (std::ranges::find(kLabels, label) != kLabels.end()) {
+      out.push_back(label + ": " + value);
+    }
+  }
+  return out;
+}
+
+} // namespace jprof::render
