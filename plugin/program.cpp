@@ -3,6 +3,7 @@
 #include "plugin/program.h"
 
 #include "lib/cli/program.h"
+#include "lib/cli/standard_output.h"
 #include "plugin/commands/commands.h"
 
 #include <csignal>
@@ -16,6 +17,7 @@ int run_program(int argc, char** argv) {
   add_commands(program);
   // What kubectl_complete-jprof calls; its words are not options of ours.
   if (argc > 1 && std::strcmp(argv[1], "__complete") == 0) {
+    cli::occupy_standard_descriptors();
     return print_candidates(program, {argv + 2, argv + argc});
   }
   return program.run(argc, argv);

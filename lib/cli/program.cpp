@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
+#include "lib/cli/standard_output.h"
 
 #include <CLI/CLI.hpp>
 
@@ -92,7 +93,9 @@ std::optional<Command> Program::find(const std::string& name) const {
 int Program::report(const base::Error& error) const {
   if (json_) {
     std::printf("%s\n", base::dump_json(error_object(error)).c_str());
-  } else {
+  }
+  // A failure that its place does not take is told where people look.
+  if (!json_ || !finish_standard_output()) {
     print_error(name_, error);
   }
   return base::exit_code(error.code);
@@ -198,14 +201,24 @@ int Program::run_selected(int argc, char** argv) {
 }
 
 int Program::run(int argc, char** argv) {
-  // The last resort: nothing of ours throws, but a library or the allocator may.
-  try {
-    return run_selected(argc, argv);
-  } catch (const std::exception& e) {
-    return report(base::make_error(base::ErrorCode::kInternal,
-                                   std::string("unexpected failure: ") + e.what(),
-                                   "this is a bug in jprof: please report it"));
+  occupy_standard_descriptors();
+  const int code = [&] {
+    // The last resort: nothing of ours throws, but a library or the allocator may.
+    try {
+      return run_selected(argc, argv);
+    } catch (const std::exception& e) {
+      return report(base::make_error(base::ErrorCode::kInternal,
+                                     std::string("unexpected failure: ") + e.what(),
+                                     "this is a bug in jprof: please report it"));
+    }
+  }();
+  // A success that nobody could read is none.
+  const base::Status written = finish_standard_output();
+  if (written) {
+    return code;
   }
+  print_error(name_, written.error());
+  return code == 0 ? base::exit_code(written.error().code) : code;
 }
 
 } // namespace jprof::cli
