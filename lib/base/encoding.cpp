@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/encoding.h"
 
+#include "lib/base/hidden_text.h"
 #include "lib/base/utf8.h"
 
 #include <array>
@@ -28,12 +29,6 @@ bool is_unreserved(char c) {
          c == '.' || c == '_' || c == '~';
 }
 
-bool is_hidden(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 ||
-         (c >= 0x200b && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0x061c || c == 0xfeff;
-}
-
 std::string escape_of(char32_t c) {
   switch (c) {
   case '\n':
@@ -46,8 +41,12 @@ std::string escape_of(char32_t c) {
     break;
   }
   std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), c < 0x100 ? "\\x%02x" : "\\u%04x",
-                static_cast<unsigned>(c));
+  const int digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
+  std::snprintf(text.data(), text.size(), "\\%c%0*x",
+                digits == 2   ? 'x'
+                : digits == 4 ? 'u'
+                              : 'U',
+                digits, static_cast<unsigned>(c));
   return text.data();
 }
 

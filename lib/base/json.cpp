@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/json.h"
 
+#include "lib/base/hidden_text.h"
+#include "lib/base/utf8.h"
+
+#include <cstdio>
 #include <limits>
 
 namespace jprof::base {
@@ -33,6 +37,42 @@ bool within_depth(std::string_view text, int limit) {
   return true;
 }
 
+void append_escape(std::string& out, char32_t unit) {
+  char text[8];
+  std::snprintf(text, sizeof text, "\\u%04x", static_cast<unsigned>(unit & 0xffff));
+  out += text;
+}
+
+// What a terminal obeys or what hides (hidden_text.h) becomes \u: what is printed may hold names of
+// a hostile JVM. Of JSON text what is not ASCII stands in strings only, so an escape means the
+// same.
+std::string with_hidden_escaped(std::string text) {
+  std::string out;
+  std::size_t copied = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (static_cast<unsigned char>(text[at]) < 0x7f) {
+      ++at; // the library has escaped the controls among these
+      continue;
+    }
+    const Utf8Char c = decode_utf8(std::string_view(text).substr(at));
+    if (is_hidden(c.value)) {
+      out.append(text, copied, at - copied);
+      if (c.value > 0xffff) {
+        append_escape(out, 0xd800 + ((c.value - 0x10000) >> 10));
+        append_escape(out, 0xdc00 + ((c.value - 0x10000) & 0x3ff));
+      } else {
+        append_escape(out, c.value);
+      }
+      copied = at + c.length;
+    }
+    at += c.length;
+  }
+  if (copied == 0) {
+    return text;
+  }
+  return out.append(text, copied);
+}
+
 const Json* find_member(const Json& object, std::string_view key) {
   if (!object.is_object()) {
     return nullptr;
@@ -60,7 +100,7 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
 }
 
 std::string dump_json(const Json& value, int indent) {
-  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return with_hidden_escaped(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string json_string(const Json& object, std::string_view key, std::string_view fallback) {

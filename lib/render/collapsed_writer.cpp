@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/render/collapsed_writer.h"
 
+#include "lib/base/hidden_text.h"
 #include "lib/base/utf8.h"
 
 #include <algorithm>
@@ -28,13 +29,6 @@ std::string_view suffix_of(profile::FrameKind kind) {
   default:
     return "";
   }
-}
-
-// Control characters (C0, DEL, C1), line and paragraph separators, marks of direction: what breaks
-// a line or moves a terminal's cursor.
-bool moves_or_breaks(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
 std::vector<std::string> frame_texts(const profile::Profile& profile, KindSuffix suffix) {
@@ -78,7 +72,7 @@ std::string collapsed_name(std::string_view name) {
     const base::Utf8Char letter = base::decode_utf8(name.substr(at));
     if (letter.value == ';') {
       out += ':';
-    } else if (moves_or_breaks(letter.value)) {
+    } else if (base::is_hidden(letter.value)) {
       out += ' ';
     } else {
       out += name.substr(at, letter.length);

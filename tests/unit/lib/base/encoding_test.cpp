@@ -40,6 +40,8 @@ TEST(PercentEncode, KeepsOnlyUnreservedCharacters) {
 TEST(Printable, MakesControlsAndDirectionMarksVisible) {
   EXPECT_EQ(printable("a\nb\x1b[31m"), "a\\nb\\x1b[31m");
   EXPECT_EQ(printable("x\u202ey"), "x\\u202ey");
+  EXPECT_EQ(printable("x\u00ady\u2060\u009b"), "x\\xady\\u2060\\x9b");
+  EXPECT_EQ(printable("\U000e0041"), "\\U000e0041");
   EXPECT_EQ(printable("\xff\xfe"), "\\xff\\xfe");
   EXPECT_EQ(printable("größe"), "größe");
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");

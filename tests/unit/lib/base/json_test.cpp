@@ -28,6 +28,19 @@ TEST(JsonMembers, FallBackWhenAbsentOrOfAnotherType) {
   EXPECT_TRUE(json_array(Json(5), "s").empty());
 }
 
+TEST(DumpJson, EscapesWhatATerminalObeysOrWhatHides) {
+  const std::string name =
+      "a\u009b31m\u202egpj\u00ad\u2028\u200b\u007f\U000e0041 caf\u00e9 \U0001f600";
+
+  const std::string text = dump_json({{name, Json::array({name, "plain"})}});
+
+  EXPECT_EQ(text.substr(0, text.find(" caf")),
+            R"({"a\u009b31m\u202egpj\u00ad\u2028\u200b\u007f\udb40\udc41)");
+  EXPECT_NE(text.find("caf\u00e9 \U0001f600"), std::string::npos);
+  EXPECT_EQ((*parse_json(text))[name][0], name);
+  EXPECT_EQ(dump_json("plain \u00e9"), "\"plain \u00e9\"");
+}
+
 TEST(DumpJson, ReplacesInvalidUtf8) {
   EXPECT_NE(dump_json(Json("\xff")), "");
 }

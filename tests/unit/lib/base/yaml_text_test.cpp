@@ -30,6 +30,10 @@ TEST(YamlText, QuotesWhatIsNoPlainWord) {
   EXPECT_EQ(to_yaml(Json({{"#key", 1}})), "\"#key\": 1\n");
 }
 
+TEST(YamlText, EscapesWhatATerminalObeysOrWhatHides) {
+  EXPECT_EQ(to_yaml(Json({{"a\u009b", "x\u202ey\u00ad"}})), "\"a\\u009b\": \"x\\u202ey\\u00ad\"\n");
+}
+
 TEST(YamlText, KeepsEmptyValues) {
   EXPECT_EQ(to_yaml(Json({{"list", Json::array()}, {"map", Json::object()}})),
             "list: []\nmap: {}\n");
