@@ -107,6 +107,7 @@ class FileStore final : public ObjectStore {
  public:
   explicit FileStore(std::string directory) : root_(std::move(directory)) {}
 
+  Status check() override;
   Result<PutReceipt> put(const ObjectKey& key, const Content& content,
                          const PutOptions& options) override;
   Result<ObjectInfo> info(const ObjectKey& key) override;
@@ -126,6 +127,28 @@ class FileStore final : public ObjectStore {
 
   std::string root_;
 };
+
+// Nothing is made yet: of a root that is not there the nearest directory above it is asked.
+Status FileStore::check() {
+  std::string at = root_;
+  struct stat info {};
+  while (::stat(at.c_str(), &info) != 0) {
+    const auto slash = at.rfind('/');
+    if (errno != ENOENT || slash == std::string::npos || at == "/") {
+      return base::errno_failure(errno, "cannot store in " + root_);
+    }
+    at = slash == 0 ? "/" : at.substr(0, slash);
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return base::make_failure(ErrorCode::kUsage,
+                              "cannot store in " + root_ + ": " + at + " is no directory",
+                              "name a directory: file:///dir");
+  }
+  if (::access(at.c_str(), W_OK | X_OK) != 0) {
+    return base::errno_failure(errno, "cannot store in " + root_ + ": " + at);
+  }
+  return {};
+}
 
 // The root itself may be a link: it is the user's own choice.
 Result<UniqueFd> FileStore::open_root(Missing missing) const {

@@ -27,7 +27,7 @@ std::string unchecked_note(const std::vector<PutReceipt::Outcome>& outcomes) {
       std::count(outcomes.begin(), outcomes.end(), PutReceipt::Outcome::kThereUnchecked);
   return objects == 0 ? std::string()
                       : std::to_string(objects) +
-                            " objects were in the store already and could not be compared: the "
+                            " objects could not be compared with what the store has: the "
                             "credentials may not read them (s3:GetObject)";
 }
 

@@ -34,7 +34,7 @@ struct PutReceipt {
   enum class Outcome {
     kCreated,
     kAlreadyThere,   // the same size and SHA-256: an earlier attempt whose answer was lost
-    kThereUnchecked, // something is there, and we have no right to read it for a comparison
+    kThereUnchecked, // something is there, and we have no right to look whether it is the same
   };
   Outcome outcome = Outcome::kCreated;
   std::string location; // for people: "s3://bucket/prefix/key", "/directory/key"
@@ -55,6 +55,10 @@ struct ObjectInfo {
 class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
+
+  // Whether a put() may be tried: the place is there, answers as a store does and takes our keys.
+  // Needs no right beyond being known; that what is put will be allowed only put() tells.
+  virtual Status check() = 0;
 
   // Creates the object, never replaces one. When it returns a receipt the object is durable, whole
   // and visible; when it fails nothing is visible under the key, unless an answer was lost.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/store/s3_exchange.h"
 
+#include "lib/base/deadline.h"
 #include "lib/base/digest.h"
 
 #include <algorithm>
@@ -77,20 +78,34 @@ Result<http::HttpResponse> S3Exchange::send(const S3Request& request,
                                             const std::vector<int>& expected) {
   Retrier retrier(options_.retry, options_.stop);
   keys_repaired_ = false;
+  const bool bounded = options_.patience.count() > 0;
+  const auto patience = base::Deadline::after(options_.patience);
+  const auto again = [&](std::optional<std::chrono::seconds> wish) {
+    return !(bounded && patience.expired()) && retrier.wait_for_next(wish) &&
+           !(bounded && patience.expired());
+  };
   for (;;) {
-    JPROF_TRY_ASSIGN(const http::HttpRequest signed_request, sign(request));
+    JPROF_TRY_ASSIGN(http::HttpRequest signed_request, sign(request));
+    if (bounded) {
+      // At least a second, in which an answer that is on its way arrives.
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(patience.remaining());
+      signed_request.stall_timeout =
+          std::min(signed_request.stall_timeout,
+                   std::max(left, std::chrono::milliseconds(std::chrono::seconds(1))));
+    }
     if (request.on_start) {
       request.on_start();
     }
     auto response = options_.client->send(signed_request);
     if (!response) {
-      if (is_transient(response.error()) && retrier.wait_for_next(std::nullopt)) {
+      if (is_transient(response.error()) && again(std::nullopt)) {
         continue;
       }
       return base::fail(std::move(response).error().with_context("cannot " + request.what));
     }
     const bool success = response->ok() && (!request.is_success || request.is_success(*response));
-    if (success ||
+    const bool expected_by_text = request.is_expected && request.is_expected(*response);
+    if (success || expected_by_text ||
         std::find(expected.begin(), expected.end(), response->status) != expected.end()) {
       retrier.succeeded();
       return response;
@@ -99,7 +114,7 @@ Result<http::HttpResponse> S3Exchange::send(const S3Request& request,
     if (repair(error, *response)) {
       continue;
     }
-    if (error.transient() && retrier.wait_for_next(retry_after(*response, now()))) {
+    if (error.transient() && again(retry_after(*response, now()))) {
       continue;
     }
     if (options_.stop.stop_requested()) {

@@ -31,6 +31,8 @@ struct S3Request {
   std::function<Status(std::string_view)> on_body;
   // Says of a 2xx answer whether it is one: CompleteMultipartUpload can fail with status 200.
   std::function<bool(const http::HttpResponse&)> is_success;
+  // Says of any answer whether it is one that the caller knows what to do with.
+  std::function<bool(const http::HttpResponse&)> is_expected;
 };
 
 struct S3ExchangeOptions {
@@ -38,6 +40,9 @@ struct S3ExchangeOptions {
   std::unique_ptr<http::HttpClient> client;
   std::unique_ptr<CredentialsSource> credentials;
   RetryPolicy retry;
+  // A request that has not succeeded after this is not repeated, and a server that is silent for so
+  // long is given up. 0: as the policy and HttpRequest have it.
+  std::chrono::milliseconds patience{0};
   std::stop_token stop;
   std::function<SystemSeconds()> now; // empty: the system's clock
 };

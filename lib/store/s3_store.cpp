@@ -3,6 +3,7 @@
 #include "lib/store/s3_store.h"
 
 #include "lib/base/encoding.h"
+#include "lib/store/s3_proof.h"
 #include "lib/store/s3_upload.h"
 #include "lib/store/xml.h"
 
@@ -14,6 +15,8 @@ using base::ErrorCode;
 
 namespace {
 
+// No key of a capture begins like it.
+constexpr const char* kNoObject = "jprof-no-such-object";
 constexpr const char* kDigestHeader = "x-amz-meta-jprof-sha256";
 
 std::uint64_t number_in(std::string_view text) {
@@ -27,6 +30,7 @@ class S3Store final : public ObjectStore {
   S3Store(S3ExchangeOptions options, const S3Sizes& sizes)
       : exchange_(std::move(options)), sizes_(sizes) {}
 
+  Status check() override;
   Result<PutReceipt> put(const ObjectKey& key, const Content& content,
                          const PutOptions& options) override;
   Result<ObjectInfo> info(const ObjectKey& key) override;
@@ -36,16 +40,17 @@ class S3Store final : public ObjectStore {
   std::string describe() const override;
 
  private:
-  enum class Written { kCreated, kTaken, kUnconditionalNeeded };
+  enum class Written { kCreated, kUnproven, kTaken, kUnconditionalNeeded };
 
   std::string shown(const ObjectKey& key) const;
   std::vector<http::Header> object_headers(const Content& content, const PutOptions& options) const;
   Result<Written> write_whole(const ObjectKey& key, const Content& content,
-                              const std::vector<http::Header>& headers);
+                              const std::vector<http::Header>& headers, const BodyDigests& digests);
   Result<Written> write_parts(const ObjectKey& key, const Content& content,
                               const std::vector<http::Header>& headers);
   Result<Written> write(const ObjectKey& key, const Content& content,
-                        const std::vector<http::Header>& headers);
+                        const std::vector<http::Header>& headers, const BodyDigests& digests);
+  Result<PutReceipt> prove(const ObjectKey& key, const Content& content);
   Result<PutReceipt> compare(const ObjectKey& key, const Content& content);
   Result<http::HttpResponse> head(const ObjectKey& key, const std::vector<int>& expected);
   Result<std::string>
@@ -67,6 +72,31 @@ std::string S3Store::describe() const {
          at.endpoint.scheme + "://" + at.endpoint.authority();
 }
 
+// A signed request for an object that is not there. A service that does not know the keys says so;
+// one that does says that there is no such object, or, without the right to list, that we may not
+// look: both answers need no right. Whoever answers otherwise is no S3 service.
+Status S3Store::check() {
+  S3Request request;
+  request.what = "use " + describe();
+  request.method = "GET";
+  request.key = kNoObject;
+  request.on_body = [](std::string_view) -> Status { return {}; };
+  request.is_expected = [](const http::HttpResponse& answer) {
+    const std::string code = answer.ok() ? "" : read_s3_error(answer).code;
+    return (answer.status == 404 && code == "NoSuchKey") ||
+           (answer.status == 403 && code == "AccessDenied");
+  };
+  JPROF_TRY_ASSIGN(const http::HttpResponse answer, exchange_.send(request));
+  if (answer.ok()) {
+    return base::make_failure(ErrorCode::kUnavailable,
+                              "cannot " + request.what +
+                                  ": what answers there has an object that nobody stored",
+                              "see what answers at the endpoint: a portal or a proxy on the way "
+                              "may say 200 to everything");
+  }
+  return {};
+}
+
 std::vector<http::Header> S3Store::object_headers(const Content& content,
                                                   const PutOptions& options) const {
   std::vector<http::Header> out{{"Content-Type", options.content_type},
@@ -78,7 +108,8 @@ std::vector<http::Header> S3Store::object_headers(const Content& content,
 }
 
 Result<S3Store::Written> S3Store::write_whole(const ObjectKey& key, const Content& content,
-                                              const std::vector<http::Header>& headers) {
+                                              const std::vector<http::Header>& headers,
+                                              const BodyDigests& digests) {
   S3Request request;
   request.what = "store " + shown(key);
   request.method = "PUT";
@@ -86,6 +117,7 @@ Result<S3Store::Written> S3Store::write_whole(const ObjectKey& key, const Conten
   request.headers = headers;
   if (conditional_) {
     request.headers.push_back({"If-None-Match", "*"});
+    request.headers.push_back({kChecksumHeader, checksum_of(digests.sha256)});
   }
   request.body = &content.body;
   request.body_sha256 = base::hex(content.sha256);
@@ -97,7 +129,7 @@ Result<S3Store::Written> S3Store::write_whole(const ObjectKey& key, const Conten
     return Written::kTaken;
   }
   if (response->status != 501) {
-    return Written::kCreated;
+    return proves_body(*response, digests) ? Written::kCreated : Written::kUnproven;
   }
   if (conditional_) {
     return Written::kUnconditionalNeeded;
@@ -116,6 +148,8 @@ Result<S3Store::Written> S3Store::write_parts(const ObjectKey& key, const Conten
   switch (end) {
   case S3UploadEnd::kCreated:
     return Written::kCreated;
+  case S3UploadEnd::kUnproven:
+    return Written::kUnproven;
   case S3UploadEnd::kExists:
     return Written::kTaken;
   case S3UploadEnd::kConflict:
@@ -133,33 +167,63 @@ Result<S3Store::Written> S3Store::write_parts(const ObjectKey& key, const Conten
 }
 
 Result<S3Store::Written> S3Store::write(const ObjectKey& key, const Content& content,
-                                        const std::vector<http::Header>& headers) {
-  return content.body.size_bytes() > sizes_.part_bytes ? write_parts(key, content, headers)
-                                                       : write_whole(key, content, headers);
+                                        const std::vector<http::Header>& headers,
+                                        const BodyDigests& digests) {
+  return content.body.size_bytes() > sizes_.part_bytes
+             ? write_parts(key, content, headers)
+             : write_whole(key, content, headers, digests);
 }
 
 Result<PutReceipt> S3Store::put(const ObjectKey& key, const Content& content,
                                 const PutOptions& options) {
   // A body in parts carries no digest of the whole that the service would check.
-  JPROF_TRY_ASSIGN(const base::Sha256 now, digest_of(content.body));
-  if (now != content.sha256) {
+  JPROF_TRY_ASSIGN(const BodyDigests digests, digests_of(content.body));
+  if (digests.sha256 != content.sha256) {
     return base::make_failure(ErrorCode::kInvalidData,
                               "the bytes for " + shown(key) + " changed since they were sealed");
   }
   const auto headers = object_headers(content, options);
-  JPROF_TRY_ASSIGN(Written written, write(key, content, headers));
+  JPROF_TRY_ASSIGN(Written written, write(key, content, headers, digests));
   if (written == Written::kUnconditionalNeeded) {
     conditional_ = false;
     JPROF_TRY_ASSIGN(const http::HttpResponse there, head(key, {404}));
     if (there.ok()) {
       return compare(key, content);
     }
-    JPROF_TRY_ASSIGN(written, write(key, content, headers));
+    JPROF_TRY_ASSIGN(written, write(key, content, headers, digests));
   }
   if (written == Written::kTaken) {
     return compare(key, content);
   }
+  if (written == Written::kUnproven) {
+    return prove(key, content);
+  }
   return PutReceipt{PutReceipt::Outcome::kCreated, shown(key)};
+}
+
+// The service said that it has the object, and not what it has: a look at it tells.
+Result<PutReceipt> S3Store::prove(const ObjectKey& key, const Content& content) {
+  constexpr const char* kCure = "see what answers at the endpoint: a portal or a proxy on the way "
+                                "may say 200 to everything";
+  JPROF_TRY_ASSIGN(const http::HttpResponse there, head(key, {403, 404}));
+  const bool in_parts = content.body.size_bytes() > sizes_.part_bytes;
+  if (there.status == 403 && in_parts) {
+    // It gave an id, a tag for each part and put them together: nothing but a store does that.
+    return PutReceipt{PutReceipt::Outcome::kThereUnchecked, shown(key)};
+  }
+  if (there.status == 403) {
+    return base::make_failure(ErrorCode::kUnavailable,
+                              "whether " + shown(key) +
+                                  " is stored is not known: the answer names neither its MD5 nor "
+                                  "its SHA-256, and the credentials may not look at it",
+                              std::string("allow s3:GetObject; or ") + kCure);
+  }
+  if (there.ok() && number_in(there.header("content-length")) == content.body.size_bytes() &&
+      digest_from_hex(there.header(kDigestHeader)) == content.sha256) {
+    return PutReceipt{PutReceipt::Outcome::kCreated, shown(key)};
+  }
+  return base::make_failure(ErrorCode::kUnavailable,
+                            shown(key) + " is not stored, though the answer was a success", kCure);
 }
 
 Result<PutReceipt> S3Store::compare(const ObjectKey& key, const Content& content) {

@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/base/markup.h"
+#include "lib/store/s3_proof.h"
 #include "lib/store/xml.h"
 
 #include <algorithm>
@@ -54,31 +55,38 @@ Result<std::string> create_upload(S3Exchange& exchange, const S3Upload& upload) 
   return id;
 }
 
-Result<std::string> send_part(S3Exchange& exchange, const S3Upload& upload, const std::string& id,
-                              const PartBody& part, std::uint64_t number) {
-  JPROF_TRY_ASSIGN(const base::Sha256 digest, digest_of(part));
+struct SentPart {
+  std::string tag;
+  std::optional<base::Md5> md5;
+};
+
+Result<SentPart> send_part(S3Exchange& exchange, const S3Upload& upload, const std::string& id,
+                           const PartBody& part, std::uint64_t number) {
+  JPROF_TRY_ASSIGN(const BodyDigests digests, digests_of(part));
   S3Request request;
   request.what = upload.what;
   request.method = "PUT";
   request.key = upload.key.text();
   request.query = {{"partNumber", std::to_string(number)}, {"uploadId", id}};
   request.body = &part;
-  request.body_sha256 = base::hex(digest);
+  request.body_sha256 = base::hex(base::as_text(digests.sha256));
   JPROF_TRY_ASSIGN(const http::HttpResponse response, exchange.send(request));
   const std::string tag(response.header("etag"));
   if (tag.empty()) {
     return base::make_failure(ErrorCode::kProtocol,
                               "cannot " + upload.what + ": the store gave no tag for a part");
   }
-  return tag;
+  return SentPart{tag, digests.md5};
 }
 
 Result<S3UploadEnd> complete_upload(S3Exchange& exchange, const S3Upload& upload,
-                                    const std::string& id, const std::vector<std::string>& tags) {
+                                    const std::string& id, const std::vector<SentPart>& parts) {
   std::string text = "<CompleteMultipartUpload>";
-  for (std::size_t i = 0; i < tags.size(); ++i) {
+  std::vector<std::optional<base::Md5>> digests;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    digests.push_back(parts[i].md5);
     text += "<Part><PartNumber>" + std::to_string(i + 1) + "</PartNumber><ETag>" +
-            base::escape_markup(tags[i]) + "</ETag></Part>";
+            base::escape_markup(parts[i].tag) + "</ETag></Part>";
   }
   text += "</CompleteMultipartUpload>";
   const http::MemoryBody body(text);
@@ -107,8 +115,11 @@ Result<S3UploadEnd> complete_upload(S3Exchange& exchange, const S3Upload& upload
   case 412:
     return S3UploadEnd::kExists;
   default:
-    return S3UploadEnd::kCreated;
+    break;
   }
+  const auto answer = parse_xml(response.body);
+  return answer && proves_parts(answer->child_text("ETag"), digests) ? S3UploadEnd::kCreated
+                                                                     : S3UploadEnd::kUnproven;
 }
 
 // Best effort: what stays behind costs storage until the bucket's lifecycle rule removes it.
@@ -126,13 +137,13 @@ Result<S3UploadEnd> send_all(S3Exchange& exchange, const S3Upload& upload, const
   const std::uint64_t size = upload.content.body.size_bytes();
   const std::uint64_t part_bytes =
       std::max(sizes.part_bytes, (size + sizes.most_parts - 1) / sizes.most_parts);
-  std::vector<std::string> tags;
+  std::vector<SentPart> parts;
   for (std::uint64_t offset = 0; offset < size; offset += part_bytes) {
     const PartBody part(upload.content.body, offset, std::min(part_bytes, size - offset));
-    JPROF_TRY_ASSIGN(std::string tag, send_part(exchange, upload, id, part, tags.size() + 1));
-    tags.push_back(std::move(tag));
+    JPROF_TRY_ASSIGN(SentPart sent, send_part(exchange, upload, id, part, parts.size() + 1));
+    parts.push_back(std::move(sent));
   }
-  return complete_upload(exchange, upload, id, tags);
+  return complete_upload(exchange, upload, id, parts);
 }
 
 } // namespace

@@ -17,11 +17,13 @@ struct S3Upload {
   std::string what;
 };
 
-enum class S3UploadEnd { kCreated, kExists, kConflict, kVanished };
+enum class S3UploadEnd { kCreated, kUnproven, kExists, kConflict, kVanished };
 
-// kExists: the key is taken. kConflict: another write of this key was going on; start anew.
-// kVanished: the service knows the upload no more, perhaps because it was completed and the answer
-// was lost. Whatever is not kCreated, and every Error, has been aborted as well as can be.
+// kCreated: the service has proved it (s3_proof.h). kUnproven: it says so, but its ETag is not that
+// of these parts (encrypted by a KMS, or of another make). kExists: the key is taken. kConflict:
+// another write of this key was going on; start anew. kVanished: the service knows the upload no
+// more, perhaps because it was completed and the answer was lost. Whatever else, and every Error,
+// has been aborted as well as can be.
 Result<S3UploadEnd> upload_in_parts(S3Exchange& exchange, const S3Upload& upload,
                                     const S3Sizes& sizes);
 

@@ -70,6 +70,7 @@ Result<std::unique_ptr<ObjectStore>> make_object_store(const StoreUrl& url, Stor
       exchange.location.endpoint.is_tls() ? http::PlainHttp::kRefuse : http::PlainHttp::kAllow;
   JPROF_TRY_ASSIGN(exchange.client, http::make_curl_http_client(std::move(client)));
   exchange.retry = std::move(options.retry);
+  exchange.patience = options.patience;
   exchange.stop = std::move(options.stop);
   return make_s3_store(std::move(exchange));
 }

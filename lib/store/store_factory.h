@@ -7,6 +7,7 @@
 #include "lib/store/retry.h"
 #include "lib/store/store_url.h"
 
+#include <chrono>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -21,7 +22,8 @@ struct StoreOptions {
   http::TlsOptions tls;
   http::ProxyOptions proxy;
   RetryPolicy retry;
-  std::stop_token stop; // ends whatever the store is doing, with kInterrupted
+  std::chrono::milliseconds patience{0}; // S3ExchangeOptions::patience
+  std::stop_token stop;                  // ends whatever the store is doing, with kInterrupted
 };
 
 // Opens nothing yet but reads what configures it: kUsage, kConfigInvalid, or kUnauthenticated where

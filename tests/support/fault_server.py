@@ -18,8 +18,12 @@ JSON. Ends with standard input. A step is an object with "do":
   endless_head   headers without an end
   garbage        bytes that are no HTTP
   echo           the request's body comes back
+  store          as S3 answers a PUT of an object or a part: the ETag is the MD5 of its body
+  complete       as S3 answers when the parts that were stored are put together
 """
+import hashlib
 import json
+import re
 import socket
 import ssl
 import struct
@@ -30,6 +34,7 @@ import time
 script = json.loads(sys.stdin.readline())
 lock = threading.Lock()
 seen = 0
+parts = {}  # number: MD5
 
 
 def next_step(record):
@@ -77,12 +82,23 @@ def endless(connection, first, piece):
         connection.sendall(piece)
 
 
-def perform(connection, step, method, body):
+def perform(connection, step, method, target, body):
     """Returns whether the connection stays usable."""
     do = step.get("do", "answer")
     time.sleep(step.get("delay", 0))
     if do == "answer":
         answer(connection, step, b"" if method == "HEAD" and "length" in step else None)
+        return True
+    if do == "store":
+        digest = hashlib.md5(body)
+        if number := re.search(r"partNumber=(\d+)", target):
+            parts[int(number[1])] = digest.digest()
+        answer(connection, {"headers": {"ETag": '"%s"' % digest.hexdigest()}})
+        return True
+    if do == "complete":
+        digest = hashlib.md5(b"".join(parts[number] for number in sorted(parts))).hexdigest()
+        text = '<CompleteMultipartUploadResult><ETag>"%s-%d"</ETag></CompleteMultipartUploadResult>' % (digest, len(parts))
+        answer(connection, {"body": text})
         return True
     if do == "echo":
         answer(connection, step, body)
@@ -121,7 +137,7 @@ def serve(connection):
         record = {"method": method, "target": target, "headers": headers,
                   "body": body[:4096].decode("latin-1"), "body_bytes": len(body),
                   "port": connection.getpeername()[1]}
-        if not perform(connection, next_step(record), method, body):
+        if not perform(connection, next_step(record), method, target, body):
             break
     connection.close()
 

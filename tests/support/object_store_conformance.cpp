@@ -28,6 +28,12 @@ std::vector<std::string> listed(store::ObjectStore& store, const std::string& pr
   return out;
 }
 
+TEST_P(ObjectStoreConformance, IsThereBeforeAnythingIs) {
+  const base::Status status = store_->check();
+
+  EXPECT_TRUE(status.has_value()) << status.error().text();
+}
+
 TEST_P(ObjectStoreConformance, GivesBackWhatWasPut) {
   std::string bytes;
   for (int i = 0; i < 100000; ++i) {

@@ -49,6 +49,20 @@ std::vector<std::string> names_below(const std::string& directory) {
   return out;
 }
 
+TEST(FileStore, IsCheckedWithoutMakingAnything) {
+  const testing::TempDir directory;
+  ASSERT_TRUE(base::write_file_atomically(directory.path() + "/file", "x", 0600).has_value());
+
+  EXPECT_TRUE(make_file_store(directory.path() + "/deep/root")->check().has_value());
+  const Status in_file = make_file_store(directory.path() + "/file/root")->check();
+  const Status at_file = make_file_store(directory.path() + "/file")->check();
+
+  EXPECT_EQ(names_below(directory.path()), std::vector<std::string>{"file"});
+  EXPECT_FALSE(in_file.has_value());
+  ASSERT_FALSE(at_file.has_value());
+  EXPECT_EQ(at_file.error().code, ErrorCode::kUsage);
+}
+
 TEST(FileStore, LeavesNothingBesideTheObject) {
   const testing::TempDir directory;
   const auto store = make_file_store(directory.path() + "/deep/root");

@@ -26,7 +26,8 @@ AwsKeys test_keys() {
 }
 
 Under store_at(const FaultServer& server, const S3Sizes& sizes = {},
-               std::unique_ptr<CredentialsSource> credentials = static_credentials(test_keys())) {
+               std::unique_ptr<CredentialsSource> credentials = static_credentials(test_keys()),
+               std::chrono::milliseconds patience = {}) {
   Under out;
   out.waits = std::make_shared<std::vector<std::chrono::milliseconds>>();
   StoreUrl url = parse_store_url("s3://bucket/pre").value();
@@ -39,6 +40,7 @@ Under store_at(const FaultServer& server, const S3Sizes& sizes = {},
   options.client = http::make_curl_http_client(std::move(client)).value();
   options.credentials = std::move(credentials);
   options.now = [] { return kNow; };
+  options.patience = patience;
   options.retry.sleep = [waits = out.waits](std::chrono::milliseconds delay,
                                             const std::stop_token&) { waits->push_back(delay); };
   out.store = make_s3_store(std::move(options), sizes);
@@ -61,7 +63,7 @@ std::string error_step(int status, const std::string& code, const std::string& h
 }
 
 TEST(S3Store, CreatesOnlyAndSignsWhatItSends) {
-  FaultServer server("[{}]");
+  FaultServer server(R"([{"do":"store"}])");
   PutOptions options;
   options.content_type = "text/html";
   options.tags = {{"jprof-trigger", "manual"}};
@@ -88,7 +90,7 @@ TEST(S3Store, CreatesOnlyAndSignsWhatItSends) {
 class TransientFault : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TransientFault, IsRepeatedUntilItIsOver) {
-  FaultServer server("[" + std::string(GetParam()) + "," + GetParam() + ",{}]");
+  FaultServer server("[" + std::string(GetParam()) + "," + GetParam() + R"(,{"do":"store"}])");
   const Under under = store_at(server);
 
   const auto receipt = put_text(*under.store, key("k"), "hello", {});
@@ -122,7 +124,7 @@ TEST(S3Store, GivesUpAfterTheAttemptsOfThePolicy) {
 }
 
 TEST(S3Store, WaitsAsLongAsTheServerAsks) {
-  FaultServer server(R"([{"status":503,"headers":{"Retry-After":"20"}},{}])");
+  FaultServer server(R"([{"status":503,"headers":{"Retry-After":"20"}},{"do":"store"}])");
   const Under under = store_at(server);
 
   ASSERT_TRUE(put_text(*under.store, key("k"), "hello", {}).has_value());
@@ -173,7 +175,8 @@ TEST(S3Store, SaysSoWhenItMayNotCompare) {
 }
 
 TEST(S3Store, LooksFirstWhereConditionsAreUnknown) {
-  FaultServer server("[" + error_step(501, "NotImplemented") + R"(,{"status":404},{}])");
+  FaultServer server("[" + error_step(501, "NotImplemented") +
+                     R"(,{"status":404},{"do":"store"}])");
 
   const auto receipt = put_text(*store_at(server).store, key("k"), "hello", {});
 
@@ -183,11 +186,103 @@ TEST(S3Store, LooksFirstWhereConditionsAreUnknown) {
   EXPECT_FALSE(server.next_request()["headers"].contains("if-none-match"));
 }
 
+// What answers 200 to everything is no store: a captive portal, a proxy that has cut the body off,
+// a service that keeps other bytes.
+constexpr const char* kPortal = R"({"headers":{"Content-Type":"text/html"},"body":"<html>log in"})";
+constexpr const char* kOtherTag = R"({"headers":{"ETag":"\"d41d8cd98f00b204e9800998ecf8427e\""}})";
+
+TEST(S3Store, TakesNoAnswerForStoredThatDoesNotProveIt) {
+  for (const std::string answer : {"{}", kPortal, kOtherTag}) {
+    for (const std::string& look :
+         {std::string(kPortal), std::string(R"({"status":404})"), std::string(R"({"status":403})"),
+          head_of("other"), std::string(R"({"length":5})")}) {
+      FaultServer server("[" + answer + "," + look + "]");
+
+      const auto receipt = put_text(*store_at(server).store, key("k"), "hello", {});
+
+      ASSERT_FALSE(receipt.has_value()) << answer << look;
+      EXPECT_EQ(receipt.error().code, ErrorCode::kUnavailable) << receipt.error().text();
+      EXPECT_NE(receipt.error().text().find("stored"), std::string::npos);
+    }
+  }
+}
+
+TEST(S3Store, LooksAtWhatTheAnswerDoesNotProve) {
+  FaultServer server("[" + std::string(kOtherTag) + "," + head_of("hello") + "]");
+
+  const auto receipt = put_text(*store_at(server).store, key("k"), "hello", {});
+
+  ASSERT_TRUE(receipt.has_value()) << receipt.error().text();
+  EXPECT_EQ(receipt->outcome, PutReceipt::Outcome::kCreated);
+  EXPECT_EQ(server.next_request()["method"], "PUT");
+  EXPECT_EQ(server.next_request()["method"], "HEAD");
+}
+
+// AWS gives it back, also where a KMS makes the ETag say nothing and nobody may look.
+TEST(S3Store, TakesTheChecksumThatItSentForAProof) {
+  const std::string checksum = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="; // of "hello"
+  FaultServer server(R"([{"headers":{"ETag":"\"0123456789abcdef0123456789abcdef\"",)"
+                     R"("x-amz-checksum-sha256":")" +
+                     checksum + R"("}},{"status":403}])");
+
+  const auto receipt = put_text(*store_at(server).store, key("k"), "hello", {});
+
+  ASSERT_TRUE(receipt.has_value()) << receipt.error().text();
+  EXPECT_EQ(receipt->outcome, PutReceipt::Outcome::kCreated);
+  EXPECT_EQ(server.next_request()["headers"]["x-amz-checksum-sha256"], checksum);
+}
+
+TEST(S3Store, IsCheckedByARequestThatNeedsNoRight) {
+  for (const std::string& answer :
+       {error_step(404, "NoSuchKey"), error_step(403, "AccessDenied")}) {
+    FaultServer server("[" + answer + "]");
+
+    const Status status = store_at(server).store->check();
+
+    EXPECT_TRUE(status.has_value()) << status.error().text();
+    const Json seen = server.next_request();
+    EXPECT_EQ(seen["method"], "GET");
+    EXPECT_EQ(seen["target"], "/bucket/pre/jprof-no-such-object");
+  }
+}
+
+TEST(S3Store, IsRefusedByItsCheck) {
+  const std::pair<std::string, ErrorCode> cases[] = {
+      {error_step(403, "SignatureDoesNotMatch"), ErrorCode::kUnauthenticated},
+      {error_step(403, "InvalidAccessKeyId"), ErrorCode::kUnauthenticated},
+      {error_step(404, "NoSuchBucket"), ErrorCode::kNotFound},
+      {R"({"status":403,"body":"<html>blocked by policy"})", ErrorCode::kForbidden},
+      {R"({"status":404})", ErrorCode::kNotFound},
+      {kPortal, ErrorCode::kUnavailable},
+      {"{}", ErrorCode::kUnavailable}};
+  for (const auto& [answer, code] : cases) {
+    FaultServer server("[" + answer + "]");
+
+    const Status status = store_at(server).store->check();
+
+    ASSERT_FALSE(status.has_value()) << answer;
+    EXPECT_EQ(status.error().code, code) << status.error().text();
+    EXPECT_FALSE(status.error().cure.empty() && code != ErrorCode::kNotFound) << answer;
+  }
+}
+
+TEST(S3Store, GivesUpAServerThatIsSilent) {
+  FaultServer server(R"([{"do":"stall"}])");
+  const auto begin = std::chrono::steady_clock::now();
+
+  const auto receipt = put_text(
+      *store_at(server, {}, static_credentials(test_keys()), 1500ms).store, key("k"), "hello", {});
+
+  ASSERT_FALSE(receipt.has_value());
+  EXPECT_EQ(receipt.error().code, ErrorCode::kTimeout);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s); // 30 s and five attempts without it
+}
+
 TEST(S3Store, LearnsTheServersClockOnce) {
   // 30 minutes ahead of kNow.
   const std::string skewed =
       error_step(403, "RequestTimeTooSkewed", R"({"Date":"Tue, 14 Nov 2023 22:43:20 GMT"})");
-  FaultServer server("[" + skewed + ",{}," + skewed + "]");
+  FaultServer server("[" + skewed + R"(,{"do":"store"},)" + skewed + "]");
   const Under under = store_at(server);
 
   ASSERT_TRUE(put_text(*under.store, key("k"), "hello", {}).has_value());
@@ -203,7 +298,7 @@ TEST(S3Store, LearnsTheBucketsRegionOnce) {
   FaultServer server(
       "[" +
       error_step(400, "AuthorizationHeaderMalformed", R"({"x-amz-bucket-region":"eu-west-1"})") +
-      ",{}]");
+      R"(,{"do":"store"}])");
 
   ASSERT_TRUE(put_text(*store_at(server).store, key("k"), "hello", {}).has_value());
 
@@ -223,7 +318,7 @@ TEST(S3Store, AsksForKeysAgainWhenTheyExpired) {
    private:
     int calls_ = 0;
   };
-  FaultServer server("[" + error_step(400, "ExpiredToken") + ",{}]");
+  FaultServer server("[" + error_step(400, "ExpiredToken") + R"(,{"do":"store"}])");
 
   ASSERT_TRUE(
       put_text(*store_at(server, {}, std::make_unique<Rotating>()).store, key("k"), "hello", {})
@@ -291,9 +386,12 @@ TEST(S3Store, NoticesAListThatDoesNotEnd) {
 
 constexpr const char* kCreated =
     R"({"body":"<InitiateMultipartUploadResult><UploadId>u/1</UploadId></InitiateMultipartUploadResult>"})";
-constexpr const char* kPart = R"({"headers":{"ETag":"\"tag\""}})";
-constexpr const char* kCompleted =
-    R"({"body":"<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>"})";
+constexpr const char* kPart = R"({"do":"store"})";
+constexpr const char* kCompleted = R"({"do":"complete"})";
+// As a KMS has them: tags that are no digests.
+constexpr const char* kStrangePart = R"({"headers":{"ETag":"\"tag\""}})";
+constexpr const char* kStrangelyCompleted =
+    R"({"body":"<CompleteMultipartUploadResult><ETag>x-2</ETag></CompleteMultipartUploadResult>"})";
 
 std::string steps(const std::vector<std::string>& all) {
   std::string out;
@@ -302,6 +400,8 @@ std::string steps(const std::vector<std::string>& all) {
   }
   return out + "]";
 }
+
+const std::string kMd5Of89 = "7647966b7343c29048673252e490f736"; // md5sum of "89"
 
 TEST(S3Store, SendsALargeObjectInParts) {
   FaultServer server(steps({kCreated, kPart, kPart, kPart, kCompleted}));
@@ -322,8 +422,28 @@ TEST(S3Store, SendsALargeObjectInParts) {
   EXPECT_EQ(complete["target"], "/bucket/pre/k?uploadId=u%2F1");
   EXPECT_EQ(complete["headers"]["if-none-match"], "*");
   EXPECT_NE(base::json_string(complete, "body")
-                .find("<PartNumber>3</PartNumber><ETag>&quot;tag&quot;</ETag>"),
+                .find("<PartNumber>3</PartNumber><ETag>&quot;" + kMd5Of89 + "&quot;</ETag>"),
             std::string::npos);
+}
+
+TEST(S3Store, TakesNoUploadInPartsForStoredThatDoesNotProveIt) {
+  const std::string bytes = "0123456789";
+  const auto put_with = [&](const std::string& part, const std::string& end,
+                            const std::string& look) {
+    FaultServer server(steps({kCreated, part, part, end, look}));
+    return put_text(*store_at(server, {.part_bytes = 5, .most_parts = 10}).store, key("k"), bytes,
+                    {});
+  };
+  EXPECT_TRUE(put_with(kStrangePart, kStrangelyCompleted, head_of(bytes)).has_value());
+  EXPECT_TRUE(put_with(kPart, kStrangelyCompleted, head_of(bytes)).has_value());
+  EXPECT_EQ(put_with(kStrangePart, kStrangelyCompleted, R"({"status":403})")->outcome,
+            PutReceipt::Outcome::kThereUnchecked);
+  for (const std::string& look :
+       {std::string(kPortal), std::string(R"({"status":404})"), head_of("0123456780x")}) {
+    const auto receipt = put_with(kPart, kStrangelyCompleted, look);
+    ASSERT_FALSE(receipt.has_value()) << look;
+    EXPECT_EQ(receipt.error().code, ErrorCode::kUnavailable);
+  }
 }
 
 TEST(S3Store, RepeatsAPartOnly) {

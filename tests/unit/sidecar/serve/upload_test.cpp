@@ -132,6 +132,7 @@ class RefusingStore final : public store::ObjectStore {
       const std::function<base::Status(const store::ObjectKey&, std::uint64_t)>& visitor) override {
     return inner_.list(prefix, visitor);
   }
+  base::Status check() override { return inner_.check(); }
   std::string describe() const override { return inner_.describe(); }
 
   int puts = 0;
