@@ -73,6 +73,10 @@ Result<std::optional<AwsProfile>> parse_aws_section(std::string_view text, std::
                                                     std::string_view file_name) {
   std::optional<AwsProfile> out;
   bool inside = false;
+  // As botocore's parser has it: a line that stands further in than the setting before it goes on
+  // with that one's value (what is below "s3 ="); any other begins anew, wherever it stands.
+  bool after_setting = false;
+  std::size_t indent = 0;
   int line_number = 0;
   while (!text.empty()) {
     const std::string_view raw = text.substr(0, text.find('\n'));
@@ -82,21 +86,25 @@ Result<std::optional<AwsProfile>> parse_aws_section(std::string_view text, std::
     if (line.empty() || line.front() == '#' || line.front() == ';') {
       continue;
     }
-    const auto equals = line.find('=');
-    if (line.front() == '[' && line.find(']') != std::string_view::npos) {
+    const std::size_t stands_at = raw.find_first_not_of(" \t\r");
+    if (after_setting && stands_at > indent) {
+      continue;
+    }
+    indent = stands_at;
+    const auto delimiter = line.find_first_of("=:");
+    after_setting = line.front() != '[' || line.find(']') == std::string_view::npos;
+    if (!after_setting) {
       inside = trimmed(line.substr(1, line.find(']') - 1)) == section;
       if (inside && !out) {
         out.emplace();
       }
-    } else if (raw.front() == ' ' || raw.front() == '\t') {
-      continue; // a setting inside a setting, such as those below "s3 ="
-    } else if (equals == std::string_view::npos) {
+    } else if (delimiter == std::string_view::npos) {
       return base::make_failure(ErrorCode::kConfigInvalid,
                                 std::string(file_name) + ", line " + std::to_string(line_number) +
                                     ": neither a [section] nor a setting");
     } else if (inside) {
-      out->insert_or_assign(lower(trimmed(line.substr(0, equals))),
-                            base::Secret(std::string(trimmed(line.substr(equals + 1)))));
+      out->insert_or_assign(lower(trimmed(line.substr(0, delimiter))),
+                            base::Secret(std::string(trimmed(line.substr(delimiter + 1)))));
     }
   }
   return out;

@@ -88,6 +88,26 @@ TEST(AmbientCredentials, RefusesAProfileThatIsNowhere) {
   EXPECT_EQ(keys.error().code, ErrorCode::kConfigInvalid);
 }
 
+std::string key_in(std::string_view text, std::string_view section = "default") {
+  const auto found = parse_aws_section(text, section, "credentials");
+  return found && *found ? std::string(profile_text(**found, "aws_access_key_id")) : "none";
+}
+
+// Each as Python's configparser reads it, which botocore uses.
+TEST(AwsSection, TakesKeysWhereverTheyStand) {
+  EXPECT_EQ(key_in("[default]\n  aws_access_key_id = AK\n  aws_secret_access_key = SK\n"), "AK");
+  EXPECT_EQ(key_in("[default]\n\taws_access_key_id=AK\n"), "AK");
+  EXPECT_EQ(key_in("  [default]\n    aws_access_key_id=AK\n"), "AK");
+  EXPECT_EQ(key_in("[other]\n  aws_access_key_id=NO\n[default]\n    aws_access_key_id=AK\n"), "AK");
+  EXPECT_EQ(key_in("[default]\n    region = x\n  aws_access_key_id=AK\n"), "AK");
+  EXPECT_EQ(key_in("[default]\naws_access_key_id: AK\n"), "AK");
+  // What stands further in than a setting belongs to its value.
+  EXPECT_EQ(key_in("[default]\ns3 =\n  aws_access_key_id=NO\n"), "");
+  EXPECT_EQ(key_in("[default]\ns3 =\n\n  # no end of it\n  aws_access_key_id=NO\n"), "");
+  EXPECT_EQ(key_in("[default]\naws_access_key_id=AK\n [work]\n aws_access_key_id=NO\n"), "AK");
+  EXPECT_EQ(key_in("[default]\n  s3 =\n    x = y\n  aws_access_key_id=AK\n"), "AK");
+}
+
 TEST(AwsSection, NamesTheLineButNotItsText) {
   const auto section = parse_aws_section("[default]\nhunter2\n", "default", "credentials");
 
