@@ -18,6 +18,7 @@
 #include <linux/capability.h>
 #include <mutex>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -96,9 +97,21 @@ base::Result<Handed> receive_answer(int socket) {
   return unpack(packet->bytes, std::move(packet->fd));
 }
 
+// A child that is left behind must not keep open what somebody reads to its end: our output.
+void let_go_of_output() {
+  base::UniqueFd nowhere(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!nowhere) { // a sandbox hides it
+    nowhere.reset(::memfd_create("jprof-nowhere", MFD_CLOEXEC));
+  }
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::dup2(nowhere.get(), fd);
+  }
+}
+
 // `identity`: null for our own.
 [[noreturn]] void run_child(int socket, const Identity* identity, const Step& step) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  let_go_of_output();
   base::Result<Handed> result = base::make_failure(ErrorCode::kInternal, "not run");
   if (base::Status became = identity == nullptr ? base::Status() : become(*identity); !became) {
     result = base::fail(std::move(became).error());
