@@ -102,6 +102,27 @@ struct Child {
   base::UniqueFd out;
 };
 
+// We ignore SIGPIPE, and what is ignored stays so in a new program: one that expects to end when
+// nobody reads it would not.
+class SpawnAttributes {
+ public:
+  SpawnAttributes() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t to_default;
+    sigemptyset(&to_default);
+    sigaddset(&to_default, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &to_default);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
 class SpawnActions {
  public:
   SpawnActions() { posix_spawn_file_actions_init(&actions_); }
@@ -125,6 +146,7 @@ Result<Child> spawn(const ClusterAccess& access, bool interactive) {
   ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   SpawnActions actions;
+  const SpawnAttributes attributes;
   posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDOUT_FILENO);
   if (!interactive) {
     posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -134,7 +156,7 @@ Result<Child> spawn(const ClusterAccess& access, bool interactive) {
   std::vector<std::string> environment = environment_of(access, interactive);
   const std::vector<char*> argv = pointers(words);
   const std::vector<char*> envp = pointers(environment);
-  const int error = ::posix_spawnp(&child.pid, words[0].c_str(), actions.get(), nullptr,
+  const int error = ::posix_spawnp(&child.pid, words[0].c_str(), actions.get(), attributes.get(),
                                    argv.data(), envp.data());
   if (error == ENOENT) {
     return refused(access, "is not installed or not in PATH");

@@ -4,6 +4,7 @@
 #include "plugin/commands/commands.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -76,7 +77,11 @@ Result<pid_t> start(const std::string& program, const std::string& page) {
     ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   }
   ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  sigset_t to_default; // what we ignore would stay so
+  sigemptyset(&to_default);
+  sigaddset(&to_default, SIGPIPE);
+  ::posix_spawnattr_setsigdefault(&attributes, &to_default);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   std::vector<std::string> words = {program, page};
   std::vector<char*> arguments = {words[0].data(), words[1].data(), nullptr};
   pid_t child = -1;

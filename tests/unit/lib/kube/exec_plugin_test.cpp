@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <string>
+
 namespace jprof::kube {
 namespace {
 
@@ -54,6 +57,22 @@ TEST(ExecPlugin, TellsTheCommandAboutTheCluster) {
   EXPECT_EQ((*info)["spec"]["cluster"]["server"], "https://k");
   EXPECT_EQ((*info)["spec"]["cluster"]["certificate-authority-data"], "Y2E=");
   EXPECT_EQ((*info)["spec"]["interactive"], false);
+}
+
+// Programs are started with SIGPIPE ignored by us; theirs it is not.
+TEST(ExecPlugin, LeavesTheCommandItsOwnSigpipe) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  const ClusterAccess access =
+      with_plugin("ignored=$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/$$/status); printf '%s' '" +
+                  reply(R"({"token":"'$ignored'"})") + "'");
+
+  const auto credentials = run_exec_plugin(access);
+
+  std::signal(SIGPIPE, before);
+  ASSERT_TRUE(credentials.has_value()) << credentials.error().message;
+  const std::string token(credentials->token.reveal());
+  const auto ignored = std::stoull(token, nullptr, 16);
+  EXPECT_EQ(ignored & (1ULL << (SIGPIPE - 1)), 0U) << token;
 }
 
 TEST(ExecPlugin, NamesTheFailureAndTheInstallHint) {
