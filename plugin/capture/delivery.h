@@ -5,7 +5,10 @@
 #include "lib/base/json.h"
 #include "lib/base/result.h"
 #include "plugin/capture/received_files.h"
+#include "plugin/terminal/interrupt.h"
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,13 +19,27 @@ struct StoredCapture {
   std::string note;     // what could not be made sure of; "" for nothing
 };
 
+// How long a store may be silent, who hears of it, and who may end it.
+struct StoreWait {
+  std::chrono::milliseconds patience{60'000};
+  // Called about once a second while nothing moves: since when. From another thread.
+  std::function<void(std::chrono::seconds)> on_silence;
+  const Interrupt* interrupt = nullptr; // a Ctrl-C from now on ends it, with kInterrupted
+};
+
 // Puts a capture into a store under its key, its files first, the manifest last as the mark that
 // all is there; with the caller's own credentials. kUsage for a URL that is none, else the store's
 // own errors. Repeating it is harmless: what is there already is compared.
 base::Result<StoredCapture> store_capture(const std::string& store_url, const base::Json& manifest,
-                                          std::vector<ReceivedFiles::File>& files);
+                                          std::vector<ReceivedFiles::File>& files,
+                                          const StoreWait& wait);
 
-// Refuses a URL, or credentials that are missing, before anything is captured.
-base::Status check_store(const std::string& store_url);
+// --store-timeout: kUsage for less than a second.
+base::Result<std::chrono::milliseconds> store_patience(const std::string& text);
+
+// Refuses, before anything is captured, a URL that is none, credentials that are missing or that
+// the store does not know, a bucket that is not there, a certificate that is not trusted, and what
+// does not answer as a store (ObjectStore::check).
+base::Status check_store(const std::string& store_url, std::chrono::milliseconds patience);
 
 } // namespace jprof::plugin

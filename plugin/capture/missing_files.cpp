@@ -31,12 +31,6 @@ File* find_format(std::vector<File>& files, std::string_view format) {
   return found == files.end() ? nullptr : &*found;
 }
 
-// "dir/out.html" of format "html" becomes "dir/out.jprof".
-std::string recording_path(const Output& output) {
-  return output.path.substr(0, output.path.size() - output.format.size()) +
-         std::string(kRecordingFormat);
-}
-
 Result<File> fetch_recording(const std::string& path,
                              const std::function<base::Status(ReceivedFiles&)>& fetch) {
   ReceivedFiles received([&path](const std::string& format) {
@@ -88,11 +82,33 @@ base::Status render_all(const std::vector<const Output*>& missing, std::vector<F
 
 } // namespace
 
+bool is_derived(std::string_view format) {
+  return format != kRecordingFormat &&
+         formats::format_of(capture::bundle_file_name(format)).has_value();
+}
+
+std::set<std::string> drop_derived(std::vector<File>& received) {
+  std::set<std::string> dropped;
+  std::erase_if(received, [&dropped](const File& file) {
+    if (!is_derived(file.format)) {
+      return false;
+    }
+    dropped.insert(file.format);
+    return true;
+  });
+  return dropped;
+}
+
 std::vector<const Output*> missing_outputs(const std::vector<Output>& outputs,
-                                           std::vector<File>& received) {
+                                           std::vector<File>& received,
+                                           const std::set<std::string>& dropped, bool for_store) {
   std::vector<const Output*> out;
   for (const Output& output : outputs) {
-    if (output.keep == Output::Keep::kAlways && find_format(received, output.format) == nullptr) {
+    const bool if_sent = output.keep == Output::Keep::kIfSent && dropped.contains(output.format);
+    const bool stored = output.keep == Output::Keep::kUnlessStored && for_store &&
+                        (dropped.contains(output.format) || output.format == "html");
+    if ((output.keep == Output::Keep::kAlways || if_sent || stored) &&
+        find_format(received, output.format) == nullptr) {
       out.push_back(&output);
     }
   }
@@ -100,6 +116,7 @@ std::vector<const Output*> missing_outputs(const std::vector<Output>& outputs,
 }
 
 base::Status make_outputs(const std::vector<const Output*>& missing, std::vector<File>& files,
+                          bool recording_wanted,
                           const std::function<base::Status(ReceivedFiles&)>& fetch) {
   if (missing.empty()) {
     return {};
@@ -113,8 +130,7 @@ base::Status make_outputs(const std::vector<const Output*>& missing, std::vector
       derived.push_back(output);
     }
   }
-  const bool fetched = find_format(files, kRecordingFormat) == nullptr;
-  if (fetched) {
+  if (find_format(files, kRecordingFormat) == nullptr) {
     JPROF_TRY_ASSIGN(File recording, fetch_recording(path, fetch));
     files.push_back(std::move(recording));
   }
@@ -124,7 +140,7 @@ base::Status make_outputs(const std::vector<const Output*>& missing, std::vector
   }
   base::Error error = std::move(made).error();
   std::string cure = "'jprof convert' makes other files of the recording";
-  if (fetched && derived.size() == missing.size()) {
+  if (!recording_wanted && derived.size() == missing.size()) {
     JPROF_TRY_ASSIGN(path,
                      find_format(files, kRecordingFormat)->pending.commit(base::Replace::kRefuse));
     cure = "the recording is kept as " + base::printable(path, 4096) +

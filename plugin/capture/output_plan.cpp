@@ -106,6 +106,10 @@ std::string time_label(std::chrono::system_clock::time_point time) {
   return stamp;
 }
 
+std::string recording_path(const Output& output) {
+  return output.path.substr(0, output.path.size() - output.format.size()) + "jprof";
+}
+
 std::string path_for_pod(const std::string& path, std::string_view format, std::string_view pod) {
   const std::size_t stem = path.size() - format.size() - 1;
   return path.substr(0, stem) + "-" + safe(pod) + path.substr(stem);

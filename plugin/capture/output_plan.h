@@ -37,6 +37,9 @@ std::string default_path(std::string_view pod, std::string_view label, std::stri
 // The label of a new capture: "20261121T100000Z".
 std::string time_label(std::chrono::system_clock::time_point time);
 
+// "dir/out.html" becomes "dir/out.jprof": where the recording goes if it has no place of its own.
+std::string recording_path(const Output& output);
+
 // For one of several pods: "out.html" becomes "out-<pod>.html".
 std::string path_for_pod(const std::string& path, std::string_view format, std::string_view pod);
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace jprof::plugin {
@@ -82,7 +83,28 @@ bool names_recording(const base::Json& manifest) {
   });
 }
 
-// What was asked for and did not come is made here, of the recording.
+// The manifest of a bundle names what is in it: what was made here instead of what the pod sent.
+base::Json manifest_of_ours(base::Json manifest, std::vector<ReceivedFiles::File>& files) {
+  base::Json list = base::Json::array();
+  for (const base::Json& entry : base::json_array(manifest, "files")) {
+    if (!is_derived(base::json_string(entry, "format"))) {
+      list.push_back(entry);
+    }
+  }
+  for (const ReceivedFiles::File& file : files) {
+    if (is_derived(file.format)) {
+      list.push_back({{"name", file.name},
+                      {"format", file.format},
+                      {"bytes", file.bytes},
+                      {"sha256", file.sha256}});
+    }
+  }
+  manifest["files"] = std::move(list);
+  return manifest;
+}
+
+// What can be made of the recording is made here, whether it was sent or not: nothing that a
+// browser runs or a terminal shows comes from the pod as it stands.
 void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& received,
                   PodReport& report) {
   const auto fetch = [&](ReceivedFiles& recording) -> base::Status {
@@ -95,13 +117,19 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
     JPROF_TRY(run.run(request, recording));
     return {};
   };
-  const std::vector<const Output*> missing = missing_outputs(capture.outputs, received.files());
+  const std::set<std::string> dropped = drop_derived(received.files());
+  const std::vector<const Output*> missing =
+      missing_outputs(capture.outputs, received.files(), dropped, !capture.store_url.empty());
   if (missing.empty()) {
     return;
   }
+  const Output* const recording = output_of(capture, std::string(capture::kRecordingFormat));
+  const bool recording_wanted =
+      recording != nullptr && recording->keep != Output::Keep::kNever &&
+      (recording->keep != Output::Keep::kUnlessStored || capture.store_url.empty());
   base::Status made =
       names_recording(report.manifest)
-          ? make_outputs(missing, received.files(), fetch)
+          ? make_outputs(missing, received.files(), recording_wanted, fetch)
           : base::make_failure(ErrorCode::kProtocol, "the sidecar sent neither ." +
                                                          missing.front()->format +
                                                          " nor the recording to make it of");
@@ -111,10 +139,22 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
   }
 }
 
-void store(const PodCapture& capture, const control::ResultMessage& result, ReceivedFiles& received,
-           PodReport& report) {
+// With the caller's own identity. It says so while the store is silent, and ends with Ctrl-C.
+void store(const PodCapture& capture, const Interrupt& interrupt,
+           const ProgressCallback& on_progress, ReceivedFiles& received, PodReport& report) {
+  StoreWait wait;
+  wait.patience = capture.store_patience;
+  wait.interrupt = &interrupt;
+  wait.on_silence = [&](std::chrono::seconds silent) {
+    control::Progress progress;
+    progress.phase = "storing";
+    progress.elapsed = silent;
+    progress.duration = capture.store_patience;
+    on_progress(progress);
+  };
+  report.manifest = manifest_of_ours(std::move(report.manifest), received.files());
   Result<StoredCapture> stored =
-      store_capture(capture.store_url, result.manifest, received.files());
+      store_capture(capture.store_url, report.manifest, received.files(), wait);
   if (stored) {
     report.stored = std::move(stored->location);
     report.stored_note = std::move(stored->note);
@@ -123,7 +163,10 @@ void store(const PodCapture& capture, const control::ResultMessage& result, Rece
   base::Error error = std::move(stored).error();
   // Whatever the store said: the capture is here, and not there.
   error.code = ErrorCode::kNotStored;
-  report.error = std::move(error).with_context("captured, but not stored");
+  const std::string cure = (error.cure.empty() ? std::string() : error.cure + "; then ") +
+                           fetch_hint(capture) + " " + report.id + " --store '" +
+                           capture.store_url + "' stores it, as long as the sidecar keeps it";
+  report.error = std::move(error).with_context("captured, but not stored").with_cure(cure);
 }
 
 // A way into the pod that was gone, and the capture that ran there.
@@ -265,10 +308,10 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
   if (!result) {
     return report;
   }
-  if (!capture.store_url.empty()) {
-    store(capture, *result, received, report);
-  }
   make_missing(capture, *attempt.run, received, report);
+  if (!capture.store_url.empty()) {
+    store(capture, interrupt, on_progress, received, report);
+  }
   keep_files(capture, received, report);
   if (!report.error || report.error->code == ErrorCode::kPartialCapture) {
     attempt.run->release();

@@ -32,6 +32,8 @@ struct PodCapture {
   std::vector<Output> outputs; // with paths
   bool replace = false;        // paths were named by the user, so existing files give way
   std::string store_url;       // empty: none
+  // How long the store may be silent before it is given up.
+  std::chrono::milliseconds store_patience{60'000};
 };
 
 struct WrittenFile {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/duration.h"
 #include "lib/base/encoding.h"
+#include "lib/base/mebibytes.h"
 #include "lib/cli/foreign_text.h"
 #include "lib/control/file_check.h"
 #include "plugin/capture/pending_file.h"
@@ -79,9 +80,17 @@ Result<control::Request> make_request(const kube::KubeClient& client,
   return request;
 }
 
+// With --json an answer is one text, held until it is whole: a hostile pod could fill the memory.
+constexpr std::uint64_t kMostHeld = 64ULL << 20U;
+
 Result<int> take_text(Session& session, const control::Request& request, bool json) {
   std::string held;
   AnswerHandler handler([&](std::string_view text) -> base::Status {
+    if (json && held.size() + text.size() > kMostHeld) {
+      return base::make_failure(ErrorCode::kLimit,
+                                "the answer is larger than " + base::mebibytes(kMostHeld),
+                                "without --json it is passed on as it comes");
+    }
     if (json) {
       held += text;
     } else {

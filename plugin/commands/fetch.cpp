@@ -25,6 +25,7 @@ struct FetchOptions {
   std::string id;
   std::vector<std::string> outputs;
   std::string store;
+  std::string store_timeout = "60s";
 };
 
 // Every format that a sidecar may send, since only its answer says which there are; with -o only
@@ -70,12 +71,14 @@ Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& opti
   out.outputs = outputs_of(options, plan);
   out.replace = !options.outputs.empty();
   out.store_url = options.store;
+  JPROF_TRY_ASSIGN(out.store_patience, store_patience(options.store_timeout));
   return out;
 }
 
 Result<int> fetch(const FetchOptions& options, bool json) {
   if (!options.store.empty()) {
-    JPROF_TRY(check_store(options.store));
+    JPROF_TRY_ASSIGN(const auto patience, store_patience(options.store_timeout));
+    JPROF_TRY(check_store(options.store, patience));
   }
   JPROF_TRY_ASSIGN(std::unique_ptr<kube::KubeClient> client, connect(options.access));
   JPROF_TRY_ASSIGN(PodCapture capture, plan_fetch(*client, options));
@@ -103,6 +106,8 @@ void add_fetch(cli::Program& program) {
       .repeated();
   command.option("--store", options->store,
                  "Store the capture at file:///dir or s3://bucket/prefix");
+  command.option("--store-timeout", options->store_timeout,
+                 "Give a store up that is silent for so long; default 60s");
   add_cluster_options(command, options->access);
 }
 

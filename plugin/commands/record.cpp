@@ -8,6 +8,7 @@
 #include "lib/capture/capture_id.h"
 #include "lib/kube/cluster_label.h"
 #include "plugin/capture/delivery.h"
+#include "plugin/capture/missing_files.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/schedule.h"
 #include "plugin/cluster/cluster_options.h"
@@ -45,6 +46,7 @@ struct RecordOptions {
   bool leave_behind = false;
   std::vector<std::string> outputs;
   std::string store;
+  std::string store_timeout = "60s";
   std::string cluster_name;
   std::string cause;
   bool join = false;
@@ -149,6 +151,12 @@ std::vector<Output> outputs_of(const std::vector<Output>& plan, const RecordOpti
       }
     }
   }
+  // Of the recording everything else is made here; the pod sends nothing but this.
+  if (!has(capture::kRecordingFormat)) {
+    const std::string& first = out.front().path;
+    out.push_back({std::string(capture::kRecordingFormat),
+                   first.empty() ? "" : recording_path(out.front()), Output::Keep::kNever});
+  }
   for (Output& output : out) {
     if (output.path.empty()) {
       output.path = default_path(pod.name, time_label(time), output.format);
@@ -176,10 +184,13 @@ Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& 
   out.outputs = outputs_of(plan, options, pod, occasion.time, several);
   JPROF_TRY(check_places(out.outputs));
   for (const Output& output : out.outputs) {
-    out.request.record.formats.push_back(output.format);
+    if (!is_derived(output.format)) {
+      out.request.record.formats.push_back(output.format);
+    }
   }
   out.replace = !options.outputs.empty();
   out.store_url = options.store;
+  JPROF_TRY_ASSIGN(out.store_patience, store_patience(options.store_timeout));
   return out;
 }
 
@@ -194,7 +205,8 @@ Result<int> record(const RecordOptions& options, bool json) {
   JPROF_TRY_ASSIGN(const control::RecordRequest request, make_request(options));
   JPROF_TRY_ASSIGN(const std::vector<Output> plan, plan_outputs(options.outputs));
   if (!options.store.empty()) {
-    JPROF_TRY(check_store(options.store));
+    JPROF_TRY_ASSIGN(const auto patience, store_patience(options.store_timeout));
+    JPROF_TRY(check_store(options.store, patience));
   }
   JPROF_TRY_ASSIGN(std::unique_ptr<kube::KubeClient> client, connect(options.access));
   const kube::ClusterAccess& access = client->access();
@@ -264,7 +276,9 @@ void add_record_options(cli::Command command, RecordOptions& options) {
               "directory")
       .repeated();
   command.option("--store", options.store,
-                 "Store the capture at file:///dir or s3://bucket/prefix");
+                 "Store the capture at file:///dir or s3://bucket/prefix; tried before it is made");
+  command.option("--store-timeout", options.store_timeout,
+                 "Give a store up that is silent for so long; default 60s");
   command
       .option("--cluster-name", options.cluster_name,
               "Name of the cluster in the store; default: of its certificate authority (ca-...)")

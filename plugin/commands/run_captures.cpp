@@ -30,6 +30,10 @@ std::string seconds_text(std::chrono::nanoseconds time) {
 
 std::string progress_text(const PodCapture& capture, const control::Progress& progress) {
   std::string out = base::printable(capture.pod.name) + ": " + base::printable(progress.phase, 40);
+  if (progress.phase == "storing") {
+    return out + ", but the store is silent for " + seconds_text(progress.elapsed) +
+           " s, given up after " + seconds_text(progress.duration) + " s (--store-timeout)";
+  }
   if (progress.phase != "recording") {
     return out;
   }

@@ -31,7 +31,7 @@ class Round:
 
     def __init__(self, rng, folder):
         self.random, self.folder = rng, folder
-        self.bytes = rng.choice([0, 1, 1000, 65536, 65537, rng.randrange(1_000_000)])
+        self.bytes = rng.choice([4000, 4001, 65536, 65537, rng.randrange(4000, 1_000_000)])  # at least the recording
         self.work = os.path.join(folder, "work")
         os.mkdir(self.work)
         self.faults = [self.fault() for _ in range(rng.choice([0, 1, 1, 2, 3]))]
@@ -61,11 +61,11 @@ class Round:
         return [name for name in os.listdir(self.work) if name.startswith(".")]
 
     def whole(self):
-        return self.visible() == ["x.html"] and os.path.getsize(os.path.join(self.work, "x.html")) == self.bytes
+        return self.visible() == ["x.jprof"] and os.path.getsize(os.path.join(self.work, "x.jprof")) == self.bytes
 
     def run(self):
         """What was wrong, or nothing; and the exit code."""
-        process = self.start("demo", "--duration", "200ms", "-o", "x.html")
+        process = self.start("demo", "--duration", "200ms", "-o", "x.jprof")
         if self.signal:
             time.sleep(self.pause)
             process.send_signal(self.signal)
@@ -79,7 +79,7 @@ class Round:
         if sorted(os.listdir(self.folder)) != ["config", "work"]:
             return "a file outside the working directory"
         if code == -signal.SIGKILL:
-            return None if self.visible() in ([], ["x.html"]) and (not self.visible() or self.whole()) else "half a file after SIGKILL"
+            return None if self.visible() in ([], ["x.jprof"]) and (not self.visible() or self.whole()) else "half a file after SIGKILL"
         if self.hidden():
             return "a temporary file is left"
         if code == 0:
@@ -94,7 +94,7 @@ class Round:
 
     def fetched(self, name):
         self.server.faults.clear()
-        return self.start("fetch", "-n", "shop", "demo", name, "-o", "x.html").wait(120) == 0 and self.whole()
+        return self.start("fetch", "-n", "shop", "demo", name, "-o", "x.jprof").wait(120) == 0 and self.whole()
 
 
 def main():

@@ -51,6 +51,10 @@ class PluginRig(unittest.TestCase):
     def files(self):
         return sorted(os.listdir(self.work))
 
+    def read(self, name):
+        with open(os.path.join(self.work, name), encoding="utf-8") as file:
+            return file.read()
+
     @staticmethod
     def pod_without_sidecar():
         out = pod("demo", ("app",))

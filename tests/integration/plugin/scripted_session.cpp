@@ -8,9 +8,11 @@
 //   scripted_session FILE_BYTES [MODE]
 //   MODE: ok, busy, partial, garbage, silent, newer, evil-name, bad-digest, too-long, no-hello,
 //         jvm-refuses (after it was accepted), other-user (targets: a JVM of uid 1234, gid 5678),
+//         own-page (sends pages and texts of its own beside the recording, asked or not),
+//         only-a-page (and no recording),
 //         salvaged:FILE (killed in mid-capture: there is this recording and nothing else);
 //         discards, seals-first, hangs-at-end (how a second interrupt is answered: it seals until
-//         then); ends-as-bug; attach (an answer that repeats the command)
+//         then); ends-as-bug; attach (an answer that repeats the command; others have FILE_BYTES)
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
@@ -22,6 +24,8 @@
 #include "lib/control/hello.h"
 #include "lib/control/reply.h"
 #include "lib/control/request.h"
+#include "lib/profile/profile_builder.h"
+#include "lib/profile/recording_writer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -31,6 +35,7 @@
 #include <poll.h>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -77,16 +82,26 @@ bool is_salvaged() {
   return mode.starts_with(kSalvaged);
 }
 
+// A sample in evil.Name; what follows it in a file is ignored, and said to be.
+std::string recording() {
+  profile::ProfileBuilder builder;
+  const profile::FrameId frames[] = {
+      builder.intern_frame({.name = builder.intern_string("main")}),
+      builder.intern_frame({.name = builder.intern_string("of.the.Recording")})};
+  builder.add_sample({.stack = builder.intern_stack(frames), .weight = 1});
+  return profile::encode_recording(builder.build()).value();
+}
+
 std::string content_of(const std::string& id, const std::string& name) {
   if (is_salvaged()) {
     return base::read_file(mode.substr(kSalvaged.size()), std::size_t{1} << 20U).value_or("");
   }
   const std::string seed = base::sha256_hex(id + name);
-  std::string out;
+  std::string out = name.ends_with(".jprof") ? recording() : std::string();
   while (out.size() < file_bytes) {
     out += seed;
   }
-  out.resize(file_bytes);
+  out.resize(std::max(file_bytes, name.ends_with(".jprof") ? recording().size() : 0));
   return out;
 }
 
@@ -231,7 +246,14 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
       send(FrameType::kPong, frame->payload);
     }
   }
-  send_files(request.id, files_of(request.id, request.formats), request.pod, {});
+  std::vector<std::string> formats = request.formats;
+  if (mode == "own-page" || mode == "only-a-page") {
+    formats = {"html", "collapsed"};
+    if (mode == "own-page") {
+      formats.emplace_back("jprof");
+    }
+  }
+  send_files(request.id, files_of(request.id, formats), request.pod, {});
 }
 
 void targets() {
@@ -250,18 +272,15 @@ void targets() {
 }
 
 void attach(const control::AttachRequest& request) {
-  std::string text = request.command + " [";
-  for (const std::string& word : request.arguments) {
-    text += (text.back() == '[' ? "" : " ") + word;
+  std::string text(file_bytes, 'x');
+  if (mode == "attach") {
+    text = request.command + " [";
+    for (const std::string& word : request.arguments) {
+      text += (text.back() == '[' ? "" : " ") + word;
+    }
+    text += "]\n";
   }
-  text += "]\n";
-  control::ResultMessage result;
-  result.files.push_back({"answer.txt", text.size(), 0, base::sha256_hex(text)});
-  send(FrameType::kResult, control::encode_result(result));
-  if (!base::write_all(STDOUT_FILENO, control::encode_chunk_frame({0, 0, text}), "stdout")) {
-    std::exit(0);
-  }
-  send(FrameType::kEnd, "{}");
+  send_files("", {{"answer.txt", "txt", std::move(text)}}, {}, {});
 }
 
 void fetch(const control::FetchRequest& request) {
@@ -270,7 +289,7 @@ void fetch(const control::FetchRequest& request) {
     formats.push_back(name == "flamegraph.html" ? "html" : name.substr(8));
   }
   if (formats.empty()) {
-    formats = {"html"};
+    formats = {"html", "jprof"};
   }
   std::fprintf(stderr, "resumed at %llu\n",
                request.offsets.empty() ? 0ULL

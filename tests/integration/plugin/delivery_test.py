@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where kubectl-jprof leaves what a pod gave it: files and stores, those that hang, refuse or are none, and pods that send more.
+
+usage: delivery_test.py PROGRAM SCRIPTED_SESSION [unittest arguments]
+"""
+import glob
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from plugin_rig import PluginRig, main  # noqa: E402
+
+FAULT_SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/fault_server.py")
+
+
+class DeliveryTest(PluginRig):
+    def test_a_store_gets_every_file_and_the_manifest(self):
+        self.serve()
+        store = os.path.join(self.folder.name, "store")
+        os.mkdir(store)
+        out, _ = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", "file://" + store)
+        names = {os.path.basename(f) for f in glob.glob(store + "/**", recursive=True) if os.path.isfile(f)}
+        self.assertEqual(names, {"flamegraph.html", "profile.jprof", "manifest.json"})
+        self.assertEqual(self.files(), ["x.html"])
+        self.assertIn(store + "/v1/", out)
+
+    def test_what_cannot_be_stored_is_kept(self):
+        self.serve()
+        blocked = os.path.join(self.folder.name, "blocked")
+        os.mkdir(blocked)
+        with open(os.path.join(blocked, "v1"), "w", encoding="utf-8"):
+            pass
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", "file://" + blocked, code=7)
+        self.assertIn("captured, but not stored", err)
+        self.assertRegex(err, r"kubectl jprof fetch -n shop demo [0-9A-Z]{26} --store 'file://")
+        self.assertEqual([f.rsplit(".", 1)[1] for f in self.files()], ["jprof", "html"])
+
+    def s3(self, steps):
+        """A scripted store and the URL of a bucket in it."""
+        server = subprocess.Popen([sys.executable, FAULT_SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        server.stdin.write(json.dumps(steps) + "\n")
+        server.stdin.flush()
+        self.addCleanup(lambda: (server.stdin.close(), server.wait(), server.stdout.close()))
+        self.extra.update(AWS_ACCESS_KEY_ID="AK", AWS_SECRET_ACCESS_KEY="SK", AWS_REGION="us-east-1", HOME=self.folder.name)
+        return f"s3://bucket/x?endpoint=http://127.0.0.1:{int(server.stdout.readline())}&addressing=path"
+
+    @staticmethod
+    def refusal(status, code):
+        return {"status": status, "body": f"<Error><Code>{code}</Code></Error>"}
+
+    def test_a_store_is_tried_before_a_minute_is_spent(self):
+        server = self.serve()
+        blocked = os.path.join(self.folder.name, "blocked")
+        with open(blocked, "w", encoding="utf-8"):
+            pass
+        portal = {"headers": {"Content-Type": "text/html"}, "body": "<html>log in"}
+        cases = [(self.s3([self.refusal(403, "SignatureDoesNotMatch")]), "SignatureDoesNotMatch"),
+                 (self.s3([self.refusal(403, "InvalidAccessKeyId")]), "InvalidAccessKeyId"),
+                 (self.s3([self.refusal(404, "NoSuchBucket")]), "create the bucket"),
+                 (self.s3([portal]), "a portal or a proxy"),
+                 (self.s3([{"status": 404, "body": "<html>not found"}]), "404"),
+                 ("file://" + blocked, "is no directory")]
+        for url, words in cases:
+            process = self.start("demo", "--duration", "50ms", "--store", url)
+            out, err = process.communicate(timeout=60)
+            self.assertNotIn(process.returncode, (0, 6, 7), (url, out, err))
+            self.assertIn(words, err)
+        self.assertEqual(server.execs, [], "nothing was captured")
+        self.assertEqual(self.files(), [])
+
+    def test_a_store_that_answers_no_question_takes_captures(self):
+        self.serve()
+        for denied in (self.refusal(403, "AccessDenied"), self.refusal(404, "NoSuchKey")):
+            self.run_plugin("demo", "--duration", "50ms", "--store", self.s3([denied, {"do": "store"}]))
+
+    def test_a_store_that_hangs_is_told_and_given_up(self):
+        self.serve()
+        url = self.s3([self.refusal(403, "AccessDenied"), {"do": "stall"}])
+        begin = time.monotonic()
+        _, err = self.run_plugin("demo", "--duration", "50ms", "--store", url, "--store-timeout", "7s", code=7)
+        self.assertLess(time.monotonic() - begin, 45)
+        self.assertIn("the store is silent for", err)
+        self.assertIn("given up after 7 s", err)
+        self.assertRegex(err, r"kubectl jprof fetch -n shop demo [0-9A-Z]{26} --store 's3://bucket/x")
+        self.assertEqual(sorted(f.rsplit(".", 1)[1] for f in self.files()), ["html", "jprof"])
+
+    def test_ctrl_c_ends_the_wait_for_a_store(self):
+        self.serve()
+        url = self.s3([self.refusal(403, "AccessDenied"), {"do": "stall"}])
+        process = self.start("demo", "--duration", "50ms", "--store", url)
+        while "the store is silent" not in (line := process.stderr.readline()):
+            self.assertTrue(line, "it ended before the store was waited for")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 7, err)
+        self.assertIn("captured, but not stored", err)
+
+    def test_nothing_that_runs_or_is_shown_comes_from_the_pod_as_it_stands(self):
+        """Asked or not, a pod may send a page and a text of its own: what is kept and stored is made of the recording."""
+        self.serve(mode="own-page")
+        store = os.path.join(self.folder.name, "store")
+        for more in ([], ["--store", "file://" + store]):
+            self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "-o", "x.collapsed", *more)
+            self.assertEqual(self.files(), ["x.collapsed", "x.html"])
+            self.assertEqual(self.read("x.collapsed"), "main;of.the.Recording 1\n")
+            page = self.read("x.html")
+            self.assertTrue(page.startswith("<!doctype html>") and page.endswith("</html>\n"))
+            self.assertIn("of.the.Recording", page)
+        [stored] = glob.glob(store + "/**/flamegraph.html", recursive=True)
+        with open(stored, encoding="utf-8") as text:
+            self.assertEqual(text.read(), page)
+        with open(os.path.join(os.path.dirname(stored), "manifest.json"), "rb") as text:
+            named = {file["name"]: file for file in json.load(text)["files"]}
+        self.assertEqual(sorted(named), sorted(set(os.listdir(os.path.dirname(stored))) - {"manifest.json"}))
+        for name, file in named.items():
+            with open(os.path.join(os.path.dirname(stored), name), "rb") as content:
+                self.assertEqual(hashlib.sha256(content.read()).hexdigest(), file["sha256"], name)
+
+    def test_a_page_without_a_recording_is_not_kept(self):
+        self.serve(mode="only-a-page")
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "-o", "x.collapsed", code=8)
+        self.assertIn("nor the recording", err)
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    main()
