@@ -43,6 +43,23 @@ const Output* output_of(const PodCapture& capture, const std::string& format) {
   return found == capture.outputs.end() ? nullptr : &*found;
 }
 
+base::Error with_besides(base::Error error, const base::Error& other) {
+  error.message += "; besides: " + other.message;
+  error.cure += (error.cure.empty() || other.cure.empty() ? "" : "; ") + other.cure;
+  return error;
+}
+
+// The first failure counts, unless it says no more than "partial"; the other is told with it.
+void add_failure(PodReport& report, base::Error error) {
+  if (!report.error) {
+    report.error = std::move(error);
+  } else if (report.error->code == ErrorCode::kPartialCapture) {
+    report.error = with_besides(std::move(error), *report.error);
+  } else {
+    report.error = with_besides(std::move(*report.error), error);
+  }
+}
+
 // Gives the wanted files their names. One that fails does not keep the others from theirs.
 void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& report) {
   for (ReceivedFiles::File& file : received.files()) {
@@ -57,8 +74,8 @@ void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& r
     Result<std::string> path = file.pending.commit(replace);
     if (path) {
       report.files.push_back({std::move(*path), file.format, file.bytes});
-    } else if (!report.error) {
-      report.error = std::move(path).error();
+    } else {
+      add_failure(report, std::move(path).error());
     }
   }
 }
@@ -133,15 +150,17 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
           : base::make_failure(ErrorCode::kProtocol, "the sidecar sent neither ." +
                                                          missing.front()->format +
                                                          " nor the recording to make it of");
-  // Where there is an error already, only one that says more than "partial" is not lost for it.
-  if (!made && (!report.error || report.error->code == ErrorCode::kPartialCapture)) {
-    report.error = std::move(made).error();
+  if (!made) {
+    add_failure(report, std::move(made).error());
   }
 }
 
 // With the caller's own identity. It says so while the store is silent, and ends with Ctrl-C.
 void store(const PodCapture& capture, const Interrupt& interrupt,
            const ProgressCallback& on_progress, ReceivedFiles& received, PodReport& report) {
+  if (!names_recording(report.manifest)) {
+    return; // nothing to store, as make_missing has told; a manifest alone would pass as a capture
+  }
   StoreWait wait;
   wait.patience = capture.store_patience;
   wait.interrupt = &interrupt;
@@ -166,7 +185,8 @@ void store(const PodCapture& capture, const Interrupt& interrupt,
   const std::string cure = (error.cure.empty() ? std::string() : error.cure + "; then ") +
                            fetch_hint(capture) + " " + report.id + " --store '" +
                            capture.store_url + "' stores it, as long as the sidecar keeps it";
-  report.error = std::move(error).with_context("captured, but not stored").with_cure(cure);
+  error = std::move(error).with_context("captured, but not stored").with_cure(cure);
+  report.error = report.error ? with_besides(std::move(error), *report.error) : std::move(error);
 }
 
 // A way into the pod that was gone, and the capture that ran there.

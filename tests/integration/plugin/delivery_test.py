@@ -33,14 +33,31 @@ class DeliveryTest(PluginRig):
 
     def test_what_cannot_be_stored_is_kept(self):
         self.serve()
-        blocked = os.path.join(self.folder.name, "blocked")
-        os.mkdir(blocked)
-        with open(os.path.join(blocked, "v1"), "w", encoding="utf-8"):
-            pass
-        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", "file://" + blocked, code=7)
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", self.blocked(), code=7)
         self.assertIn("captured, but not stored", err)
         self.assertRegex(err, r"kubectl jprof fetch -n shop demo [0-9A-Z]{26} --store 'file://")
         self.assertEqual([f.rsplit(".", 1)[1] for f in self.files()], ["jprof", "html"])
+
+    def blocked(self):
+        """The URL of a store that passes as one before the capture and takes nothing after it."""
+        folder = os.path.join(self.folder.name, "blocked")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "v1"), "w", encoding="utf-8"):
+            pass
+        return "file://" + folder
+
+    def test_what_was_wrong_before_is_told_beside_the_store(self):
+        self.serve(mode="partial")
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", self.blocked(), code=7)
+        self.assertIn("captured, but not stored", err)
+        self.assertIn("the JVM ended after 3 s", err)
+
+    def test_a_file_that_cannot_be_kept_is_told_beside_a_partial_capture(self):
+        self.serve(mode="partial")
+        os.mkdir(os.path.join(self.work, "x.html"))
+        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", code=7)
+        self.assertIn("cannot create x.html", err)
+        self.assertIn("the JVM ended after 3 s", err)
 
     def s3(self, steps):
         """A scripted store and the URL of a bucket in it."""
@@ -123,11 +140,14 @@ class DeliveryTest(PluginRig):
             with open(os.path.join(os.path.dirname(stored), name), "rb") as content:
                 self.assertEqual(hashlib.sha256(content.read()).hexdigest(), file["sha256"], name)
 
-    def test_a_page_without_a_recording_is_not_kept(self):
+    def test_a_page_without_a_recording_is_neither_kept_nor_stored(self):
         self.serve(mode="only-a-page")
-        _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "-o", "x.collapsed", code=8)
-        self.assertIn("nor the recording", err)
-        self.assertEqual(self.files(), [])
+        store = os.path.join(self.folder.name, "store")
+        os.mkdir(store)
+        for more in ([], ["--store", "file://" + store]):
+            _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "-o", "x.collapsed", *more, code=8)
+            self.assertIn("nor the recording", err)
+            self.assertEqual((self.files(), os.listdir(store)), ([], []))
 
 
 if __name__ == "__main__":
