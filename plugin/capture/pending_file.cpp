@@ -108,11 +108,12 @@ base::Status PendingFile::open_hidden() {
 
 PendingFile::PendingFile(PendingFile&& other) noexcept
     : path_(std::move(other.path_)), hidden_(std::exchange(other.hidden_, {})),
-      fd_(std::move(other.fd_)), size_(other.size_) {}
+      committed_(std::move(other.committed_)), fd_(std::move(other.fd_)), size_(other.size_) {}
 
 PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(hidden_, other.hidden_);
+  std::swap(committed_, other.committed_);
   std::swap(fd_, other.fd_);
   std::swap(size_, other.size_);
   return *this;
@@ -182,30 +183,36 @@ base::Result<std::string> PendingFile::replace() {
   return path_;
 }
 
-base::Result<std::string> PendingFile::commit(base::Replace replace_old) {
+base::Result<std::string> PendingFile::give_name(base::Replace replace_old) {
   if (::fsync(fd_.get()) != 0) {
     return base::errno_failure(errno, "cannot sync " + path_);
   }
-  std::string name = path_;
   if (replace_old == base::Replace::kAllow) {
-    JPROF_TRY_ASSIGN(name, replace());
-  } else {
-    for (int number = 2;; ++number) {
-      JPROF_TRY_ASSIGN(const bool linked, link_at(name));
-      if (linked) {
-        break;
-      }
-      if (number > kMostNames) {
-        return base::errno_failure(EEXIST, "cannot create " + name);
-      }
-      name = numbered(path_, number);
-    }
-    if (!hidden_.empty()) {
-      ::unlink(std::exchange(hidden_, {}).c_str());
-    }
+    return replace();
   }
-  JPROF_TRY(base::sync_directory(directory_of(name)));
+  std::string name = path_;
+  for (int number = 2;; ++number) {
+    JPROF_TRY_ASSIGN(const bool linked, link_at(name));
+    if (linked) {
+      break;
+    }
+    if (number > kMostNames) {
+      return base::errno_failure(EEXIST, "cannot create " + name);
+    }
+    name = numbered(path_, number);
+  }
+  if (!hidden_.empty()) {
+    ::unlink(std::exchange(hidden_, {}).c_str());
+  }
   return name;
+}
+
+base::Result<std::string> PendingFile::commit(base::Replace replace_old) {
+  if (committed_.empty()) {
+    JPROF_TRY_ASSIGN(committed_, give_name(replace_old));
+  }
+  JPROF_TRY(base::sync_directory(directory_of(committed_)));
+  return committed_;
 }
 
 } // namespace jprof::plugin

@@ -35,7 +35,7 @@ class PendingFile {
   base::Status truncate(std::uint64_t size_bytes);
 
   // Syncs it and gives it its name: `path`, or, where that exists and must not be replaced, the
-  // first free "stem-2.ending" and so on. Returns the name.
+  // first free "stem-2.ending" and so on. Returns the name; one that it has already it keeps.
   base::Result<std::string> commit(base::Replace replace);
   // The same under another name in the same directory.
   base::Result<std::string> commit_as(const std::string& path, base::Replace replace);
@@ -51,9 +51,11 @@ class PendingFile {
   // A hard link at `name`; false where that exists.
   base::Result<bool> link_at(const std::string& name) const;
   base::Result<std::string> replace();
+  base::Result<std::string> give_name(base::Replace replace_old);
 
   std::string path_;
-  std::string hidden_; // the name that it has meanwhile; empty: none
+  std::string hidden_;    // the name that it has meanwhile; empty: none
+  std::string committed_; // the name that it got; empty: none yet
   base::UniqueFd fd_;
   std::uint64_t size_ = 0;
 };

@@ -46,6 +46,16 @@ class DeliveryTest(PluginRig):
             pass
         return "file://" + folder
 
+    def test_one_copy_is_kept_of_what_is_neither_read_nor_stored(self):
+        broken = os.path.join(self.folder.name, "broken.jprof")
+        with open(broken, "wb") as out:
+            out.write(b"not a recording \xff\x00")
+        self.serve(mode="salvaged:" + broken)
+        _, err = self.run_plugin("demo", "--duration", "50ms", "--store", self.blocked(), code=7)
+        [kept] = self.files()
+        self.assertIn("captured, but not stored", err)
+        self.assertIn("the recording is kept as " + kept, err)
+
     def test_what_was_wrong_before_is_told_beside_the_store(self):
         self.serve(mode="partial")
         _, err = self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", "--store", self.blocked(), code=7)

@@ -132,6 +132,22 @@ TEST(PendingFile, TakesTheNextFreeNameRatherThanReplace) {
   EXPECT_EQ(count_files(dir.path()), 3U);
 }
 
+TEST(PendingFile, KeepsTheNameThatItHas) {
+  for (const auto growth : {PendingFile::Growth::kUnnamed, PendingFile::Growth::kHidden}) {
+    const testing::TempDir dir;
+    auto file = PendingFile::create(dir.path() + "/x.jprof", growth);
+    ASSERT_TRUE(file->append("content").has_value());
+    const auto first = file->commit(base::Replace::kRefuse);
+    ASSERT_TRUE(first.has_value());
+    PendingFile moved = std::move(*file);
+
+    EXPECT_EQ(moved.commit(base::Replace::kRefuse).value_or(""), *first);
+    EXPECT_EQ(moved.commit(base::Replace::kAllow).value_or(""), *first);
+
+    EXPECT_EQ(count_files(dir.path()), 1U);
+  }
+}
+
 TEST(PendingFile, ReplacesWhereTheUserNamedTheFile) {
   const testing::TempDir dir;
   const std::string path = dir.path() + "/x";
