@@ -166,8 +166,9 @@ Result<std::chrono::milliseconds> store_patience(const std::string& text) {
   return std::chrono::ceil<std::chrono::milliseconds>(time);
 }
 
-base::Status check_store(const std::string& store_url, std::chrono::milliseconds patience) {
-  JPROF_TRY_ASSIGN(const auto target, open_store(store_url, patience, {}));
+base::Status check_store(const std::string& store_url, const StoreWait& wait) {
+  StoreWatch watch(wait);
+  JPROF_TRY_ASSIGN(const auto target, open_store(store_url, wait.patience, watch.token()));
   return target->check();
 }
 

@@ -40,6 +40,6 @@ base::Result<std::chrono::milliseconds> store_patience(const std::string& text);
 // Refuses, before anything is captured, a URL that is none, credentials that are missing or that
 // the store does not know, a bucket that is not there, a certificate that is not trusted, and what
 // does not answer as a store (ObjectStore::check).
-base::Status check_store(const std::string& store_url, std::chrono::milliseconds patience);
+base::Status check_store(const std::string& store_url, const StoreWait& wait);
 
 } // namespace jprof::plugin

@@ -76,10 +76,7 @@ Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& opti
 }
 
 Result<int> fetch(const FetchOptions& options, bool json) {
-  if (!options.store.empty()) {
-    JPROF_TRY_ASSIGN(const auto patience, store_patience(options.store_timeout));
-    JPROF_TRY(check_store(options.store, patience));
-  }
+  JPROF_TRY(try_store(options.store, options.store_timeout, json));
   JPROF_TRY_ASSIGN(std::unique_ptr<kube::KubeClient> client, connect(options.access));
   JPROF_TRY_ASSIGN(PodCapture capture, plan_fetch(*client, options));
   const std::vector<PodCapture> captures{std::move(capture)};

@@ -204,10 +204,7 @@ Result<int> record(const RecordOptions& options, bool json) {
   }
   JPROF_TRY_ASSIGN(const control::RecordRequest request, make_request(options));
   JPROF_TRY_ASSIGN(const std::vector<Output> plan, plan_outputs(options.outputs));
-  if (!options.store.empty()) {
-    JPROF_TRY_ASSIGN(const auto patience, store_patience(options.store_timeout));
-    JPROF_TRY(check_store(options.store, patience));
-  }
+  JPROF_TRY(try_store(options.store, options.store_timeout, json));
   JPROF_TRY_ASSIGN(std::unique_ptr<kube::KubeClient> client, connect(options.access));
   const kube::ClusterAccess& access = client->access();
   const Occasion occasion = find_occasion(access);

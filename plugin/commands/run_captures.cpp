@@ -7,6 +7,7 @@
 #include "lib/capture/manifest.h"
 #include "lib/capture/summary.h"
 #include "lib/cli/program.h"
+#include "plugin/capture/delivery.h"
 #include "plugin/terminal/interrupt.h"
 #include "plugin/terminal/progress_line.h"
 
@@ -28,11 +29,15 @@ std::string seconds_text(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
 }
 
+std::string silence_text(std::chrono::nanoseconds silent, std::chrono::nanoseconds patience) {
+  return "the store is silent for " + seconds_text(silent) + " s, given up after " +
+         seconds_text(patience) + " s (--store-timeout)";
+}
+
 std::string progress_text(const PodCapture& capture, const control::Progress& progress) {
   std::string out = base::printable(capture.pod.name) + ": " + base::printable(progress.phase, 40);
   if (progress.phase == "storing") {
-    return out + ", but the store is silent for " + seconds_text(progress.elapsed) +
-           " s, given up after " + seconds_text(progress.duration) + " s (--store-timeout)";
+    return out + ", but " + silence_text(progress.elapsed, progress.duration);
   }
   if (progress.phase != "recording") {
     return out;
@@ -140,6 +145,25 @@ void print_json(const std::vector<PodReport>& reports) {
 }
 
 } // namespace
+
+base::Status try_store(const std::string& store_url, const std::string& timeout, bool json) {
+  if (store_url.empty()) {
+    return {};
+  }
+  ProgressLine progress(json ? ProgressLine::Mode::kSilent : ProgressLine::mode_of_stderr(), 1);
+  StoreWait wait;
+  JPROF_TRY_ASSIGN(wait.patience, store_patience(timeout));
+  wait.on_silence = [&](std::chrono::seconds silent) {
+    progress.update(0, "silent", silence_text(silent, wait.patience));
+  };
+  base::Status checked = check_store(store_url, wait);
+  if (!checked && checked.error().cure.empty()) {
+    return base::fail(std::move(checked).error().with_cure(
+        "without --store the capture stays on the laptop; 'kubectl jprof fetch POD ID --store' "
+        "stores it when the store answers"));
+  }
+  return checked;
+}
 
 Result<int> run_captures(std::unique_ptr<kube::KubeClient> client,
                          const std::vector<PodCapture>& captures, std::vector<PodReport> refused,

@@ -8,9 +8,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace jprof::plugin {
+
+// --store and --store-timeout, before anything is captured: refuses what does not answer as a store
+// (check_store), and says on stderr while it is silent. Nothing to do without a URL.
+base::Status try_store(const std::string& store_url, const std::string& timeout, bool json);
 
 // Runs captures at once, each on a thread and connection of its own, with progress on stderr, and
 // prints what came of them (stdout) and of those `refused` before. `matching`: of how many pods

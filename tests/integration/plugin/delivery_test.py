@@ -118,6 +118,13 @@ class DeliveryTest(PluginRig):
         self.assertRegex(err, r"kubectl jprof fetch -n shop demo [0-9A-Z]{26} --store 's3://bucket/x")
         self.assertEqual(sorted(f.rsplit(".", 1)[1] for f in self.files()), ["html", "jprof"])
 
+    def test_a_store_that_hangs_when_it_is_tried_is_told_and_given_up(self):
+        server = self.serve()
+        _, err = self.run_plugin("demo", "--duration", "50ms", "--store", self.s3([{"do": "stall"}]), "--store-timeout", "7s", code=8)
+        self.assertRegex(err, r"the store is silent for \d+ s, given up after 7 s \(--store-timeout\)")
+        self.assertIn("without --store the capture stays on the laptop", err)
+        self.assertEqual(server.execs, [])
+
     def test_ctrl_c_ends_the_wait_for_a_store(self):
         self.serve()
         url = self.s3([self.refusal(403, "AccessDenied"), {"do": "stall"}])
