@@ -315,10 +315,10 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
     return output == nullptr ? std::string() : output->path;
   });
   Attempt attempt;
-  Result<control::ResultMessage> result =
+  const Result<control::ResultMessage> result =
       run_on_way(client, capture, interrupt, on_progress, received, report, attempt);
   if (!result) {
-    report.error = std::move(result).error();
+    report.error = result.error();
   } else {
     read_result(*result, report);
   }

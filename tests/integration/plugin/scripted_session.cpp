@@ -184,7 +184,8 @@ void send_files(const std::string& id, const std::vector<File>& files, const con
   send(FrameType::kEnd, "{}");
 }
 
-void record(control::FrameDecoder& decoder, const control::RecordRequest& request) {
+// Answers with an error where the mode says so.
+bool refuses(const control::RecordRequest& request) {
   if (mode == "busy") {
     control::ErrorMessage busy;
     busy.error = base::make_error(base::ErrorCode::kBusy, "this JVM is being captured by mallory");
@@ -192,14 +193,14 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
     busy.busy_requester = "mallory";
     busy.busy_until = "2026-01-01T00:00:00Z";
     send(FrameType::kError, control::encode_error(busy));
-    return;
+    return true;
   }
   if (mode == "ends-as-bug") {
     control::ErrorMessage bug;
     bug.error = base::make_error(base::ErrorCode::kInternal, "the recorder ended",
                                  "this is a bug in jprof: please report it");
     send(FrameType::kError, control::encode_error(bug));
-    return;
+    return true;
   }
   if (mode == "jvm-refuses") {
     control::Progress progress;
@@ -211,6 +212,13 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
         base::make_error(base::ErrorCode::kAttachDisabled, "it refuses to be attached to",
                          "remove -XX:+DisableAttachMechanism");
     send(FrameType::kError, control::encode_error(refusal));
+    return true;
+  }
+  return false;
+}
+
+void record(control::FrameDecoder& decoder, const control::RecordRequest& request) {
+  if (refuses(request)) {
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
