@@ -10,9 +10,18 @@ check_exit "a bare number as duration: 2" 2 'unit' jprof demo -n shop --duration
 check_exit "an unknown ending of -o: 2" 2 'x.bmp' jprof demo -n shop --duration 1s -o x.bmp
 deploy bare --set cpu=200m,jprof-sidecar.enabled=false
 check_exit "no sidecar, and none wanted: 3" 3 $'sidecar\njprof-sidecar' jprof bare -n shop --duration 1s --ephemeral=never
-check_exit "no sidecar, no right to an ephemeral container: 4" 4 $'patch\npods/ephemeralcontainers' \
-  jprof bare -n shop --duration 1s --image localhost/jprof:1
 undeploy bare
+k apply -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: bare-plain}
+spec:
+$(stage_plain_spec 2 200m "" "runAsUser: 1000, runAsGroup: 1000")
+YAML
+check "a pod of nobody's chart runs" k wait --for=condition=Ready pod/bare-plain --timeout=180s
+check_exit "no sidecar, no right to an ephemeral container: 4" 4 $'patch\npods/ephemeralcontainers' \
+  jprof bare-plain -n shop --duration 1s --image localhost/jprof:1
+k delete pod bare-plain --now >/dev/null
 "$cluster" user stranger >/dev/null
 check_exit "no right at all: 4, the missing one named" 4 $'pods\nget' as_user stranger kubectl jprof demo -n shop --duration 1s
 inside kubectl -n shop create role look --verb=get,list --resource=pods >/dev/null
