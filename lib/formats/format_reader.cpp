@@ -51,21 +51,6 @@ base::Error refused(const std::string& what, const std::string& cure) {
   return base::make_error(base::ErrorCode::kInvalidData, what, cure);
 }
 
-// What packed the bytes; empty if nothing that is known.
-std::string_view packer_of(std::string_view bytes) {
-  constexpr std::string_view kXz{"\xfd\x37zXZ\0", 6};
-  constexpr std::string_view kBzip2 = "1AY&SY"; // behind "BZh" and the level
-  return bytes.starts_with("\x1f\x8b")           ? "gzip"
-         : bytes.starts_with("\x28\xb5\x2f\xfd") ? "zstd"
-         : bytes.starts_with(kXz)                ? "xz"
-         : bytes.starts_with("PK\x03\x04")       ? "zip"
-         : bytes.starts_with("\x04\x22\x4d\x18") ? "lz4"
-         : bytes.substr(0, 3) == "BZh" &&
-                 bytes.substr(std::min<std::size_t>(bytes.size(), 4)).starts_with(kBzip2)
-             ? "bzip2"
-             : "";
-}
-
 // What people hand over by mistake and what is no text; empty for what may be text.
 base::Error foreign_bytes(std::string_view bytes) {
   if (const std::string_view packer = packer_of(bytes); !packer.empty()) {

@@ -117,6 +117,20 @@ base::Status unpack_zstd(std::string_view bytes, Taker& taker) {
 
 } // namespace
 
+std::string_view packer_of(std::string_view bytes) {
+  constexpr std::string_view kXz{"\xfd\x37zXZ\0", 6};
+  constexpr std::string_view kBzip2 = "1AY&SY"; // behind "BZh" and the level
+  return bytes.starts_with(kGzip)                ? "gzip"
+         : bytes.starts_with(kZstd)              ? "zstd"
+         : bytes.starts_with(kXz)                ? "xz"
+         : bytes.starts_with("PK\x03\x04")       ? "zip"
+         : bytes.starts_with("\x04\x22\x4d\x18") ? "lz4"
+         : bytes.substr(0, 3) == "BZh" &&
+                 bytes.substr(std::min<std::size_t>(bytes.size(), 4)).starts_with(kBzip2)
+             ? "bzip2"
+             : "";
+}
+
 bool is_packed(std::string_view bytes) {
   return bytes.starts_with(kGzip) || bytes.starts_with(kZstd);
 }

@@ -12,7 +12,10 @@ namespace jprof::formats {
 
 inline constexpr std::size_t kLargestUnpacked = std::size_t{1} << 30;
 
-// The beginning is that of gzip or zstd.
+// What packed the bytes, by their beginning: "gzip", "zstd", "xz", ...; empty if nothing known did.
+std::string_view packer_of(std::string_view bytes);
+
+// The two of these that unpack() knows: gzip and zstd.
 bool is_packed(std::string_view bytes);
 
 // What gzip or zstd packed: all members or frames, one after the other. The bytes are foreign, so

@@ -89,6 +89,15 @@ class SessionTest : public ::testing::Test {
     script_->push_back({ByteChannel::Event::Kind::kBytes, bytes, 0});
   }
   void ends(int code) { script_->push_back({ByteChannel::Event::Kind::kEnded, {}, code}); }
+  // Another session, whose sidecar announces a file.
+  void begin_anew_with_a_file() {
+    script_->clear();
+    SetUp();
+    says_hello();
+    control::ResultMessage result;
+    result.files = {{"a.html", 2, 0, std::string(64, '0')}};
+    says(FrameType::kResult, control::encode_result(result));
+  }
   void says_hello() {
     says(FrameType::kHello, control::encode_hello(control::our_hello({"record", "release"})));
   }
@@ -268,12 +277,7 @@ TEST_F(SessionTest, WaitsForNoWordWhereNoCaptureCanBeThrownAway) {
 
 TEST_F(SessionTest, BringsFilesThatAreOnTheirWayInSpiteOfAFirstInterrupt) {
   for (const int times : {1, 2}) {
-    script_->clear();
-    SetUp();
-    says_hello();
-    control::ResultMessage result;
-    result.files = {{"a.html", 2, 0, std::string(64, '0')}};
-    says(FrameType::kResult, control::encode_result(result));
+    begin_anew_with_a_file();
     says_bytes(control::encode_chunk_frame({0, 0, "hi"}));
     says(FrameType::kEnd, "{}");
     ASSERT_TRUE(session_->open().has_value());
@@ -320,12 +324,7 @@ TEST_F(SessionTest, GivesUpOnASidecarThatOnlySaysHowItGoes) {
 TEST_F(SessionTest, GivesUpOnASidecarThatSendsNoFileButIsThere) {
   for (const std::string& word :
        {control::encode_frame(FrameType::kPong, "{}"), control::encode_chunk_frame({0, 0, ""})}) {
-    script_->clear();
-    SetUp();
-    says_hello();
-    control::ResultMessage result;
-    result.files = {{"a.html", 2, 0, std::string(64, '0')}};
-    says(FrameType::kResult, control::encode_result(result));
+    begin_anew_with_a_file();
     channel_->for_ever_ = word;
 
     ASSERT_TRUE(session_->open().has_value());
