@@ -125,7 +125,8 @@ def mounts_are_told(pid):
     """The JVM's own flag, None where this release has none: whether it tells JVMTI of each mount of a virtual thread."""
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         line = next(line for line in maps if "/libjvm.so" in line)
-    symbols = subprocess.run(["nm", line.split()[-1]], stdout=subprocess.PIPE, text=True, check=True).stdout
+    library = f"/proc/{pid}/root{line.split()[-1]}"  # its path is that of its own mount namespace
+    symbols = subprocess.run(["nm", library], stdout=subprocess.PIPE, text=True, check=True).stdout
     found = re.search(r"^([0-9a-f]+) \S _ZN27JvmtiVTMSTransitionDisabler25_VTMS_notify_jvmti_eventsE$", symbols, re.M)
     if not found:
         return None

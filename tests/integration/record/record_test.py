@@ -421,7 +421,8 @@ def main():
         except AssertionError as error:
             verdict = f"FAILED: {error}"
             failed += 1
-            context.kill_jvms()
+        finally:
+            context.kill_jvms()  # one that is left keeps our output open, and whoever reads it waiting
         print(f"{function.__name__}: {verdict} ({time.monotonic() - began:.1f} s)", flush=True)
     return 1 if failed else 0
 

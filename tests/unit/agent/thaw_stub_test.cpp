@@ -15,8 +15,9 @@ namespace {
 
 using Code = std::vector<std::uint8_t>;
 
-// The end of HotSpot's stub behind its call of thaw, as JDK 21 and 25 have it.
-constexpr std::size_t kCallReturn = 64;
+// The end of HotSpot's stub behind its call of thaw, as JDK 21 and 25 have it. As much stands
+// before the call as is read before the first pc asked for: these loads are not protected.
+constexpr std::size_t kCallReturn = 128;
 const Code kTail{0x48, 0x8b, 0xd8,             // 0: mov %rax, %rbx
                  0xc5, 0xfb, 0x10, 0x04, 0x24, // 3: vmovsd (%rsp), %xmm0
                  0x48, 0x83, 0xc4, 0x10,       // 8: add $16, %rsp
