@@ -232,11 +232,12 @@ void Recorder::close_walker(StopReason reason) {
 }
 
 Failure Recorder::arm_threads() {
-  agent_cpu_at_start_ns_ = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
   set(Counter::kIntervalNanosNow, start_.interval_ns);
   set(Counter::kOtherSignal, signal_ == SIGPROF ? 0 : static_cast<std::uint64_t>(signal_));
   g_threads.arm_first();
+  // Behind it, for reading a thread's clock brings the process's up to date with it.
+  agent_cpu_at_start_ns_ = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
   if (g_threads.armed() == 0) {
     return {AgentStatus::kNoTimers, g_threads.last_error(),
             "not one timer could be made (RLIMIT_SIGPENDING?)"};

@@ -95,23 +95,18 @@ bool signals_carry_timer_id(int signal) {
 }
 
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
-                   std::uint64_t phase_ns, Life life) {
+                   std::uint64_t phase_ns) {
   std::int32_t timer = -1;
   long result = make_timer_for(entry.tid, thread_cpu_clock(entry.tid), signal, &entry, &timer);
   if (result != 0) {
     return result;
   }
-  const std::uint64_t cpu = thread_cpu_ns(entry.tid);
-  const std::uint64_t begin = life == Life::kWhole ? 0 : cpu;
-  const std::uint64_t soon = cpu + kSoonNs;
-  const std::uint64_t first_at = begin + phase_ns > soon ? begin + phase_ns : soon;
-  // Of a thread that was there before: as if there had been a signal one interval before the first;
-  // below 0 it wraps, and back.
-  const std::uint64_t accounted = life == Life::kWhole ? 0 : first_at - interval_ns;
+  const std::uint64_t accounted = sampling::load_relaxed(entry.accounted_ns);
+  const std::uint64_t soon = thread_cpu_ns(entry.tid) + kSoonNs;
+  const std::uint64_t first_at = accounted + phase_ns > soon ? accounted + phase_ns : soon;
   sampling::store_relaxed(entry.timer, timer);
   sampling::store_relaxed(entry.interval_ns, interval_ns);
-  sampling::store_relaxed(entry.accounted_ns, accounted);
-  // What the first signal stands for besides an interval.
+  // What the first signal stands for besides an interval; below 0 it wraps, and back.
   sampling::store_relaxed(entry.carried_ns, first_at - accounted - interval_ns);
   sampling::store_release(entry.armed, sampling::kArmedByTimer);
   result = start_timer_at(timer, first_at, interval_ns);

@@ -27,15 +27,12 @@ bool has_cpu_clock(std::int32_t tid);
 long make_timer(clockid_t clock, int signal, void* value, std::int32_t* timer);
 long start_timer(std::int32_t timer, std::uint64_t first_ns, std::uint64_t interval_ns);
 
-// What of a thread belongs to the session: all, of one that began during it.
-enum class Life { kFromNow, kWhole };
-
 // Makes and starts the timer of `entry.tid`; signals carry the address of `entry`. The first one
-// comes after `phase_ns` of CPU time, of a whole life from its beginning, or soon where that has
-// passed; the following each interval. Of a whole life the first one stands for all until then. 0
-// or -errno (-EAGAIN: the limit of RLIMIT_SIGPENDING; -EINVAL: the thread has ended).
+// comes when the thread's clock is `phase_ns` after entry.accounted_ns, or soon where it is there
+// already, and stands for all in between; the following come each interval. 0 or -errno (-EAGAIN:
+// the limit of RLIMIT_SIGPENDING; -EINVAL: the thread has ended).
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
-                   std::uint64_t phase_ns, Life life);
+                   std::uint64_t phase_ns);
 
 // True if the thread that the timer was made for has ended: its id may be another thread's by now.
 bool cpu_timer_is_dead(const sampling::ThreadEntry& entry);

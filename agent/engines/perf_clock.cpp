@@ -70,7 +70,7 @@ std::uint64_t perf_budget() {
 }
 
 long arm_perf_clock(const sampling::Sampler& sampler, sampling::ThreadEntry& entry, int signal,
-                    std::uint64_t interval_ns, Life life) {
+                    std::uint64_t interval_ns) {
   const long opened = open_event(entry.tid, interval_ns);
   if (opened < 0) {
     return opened;
@@ -82,10 +82,9 @@ long arm_perf_clock(const sampling::Sampler& sampler, sampling::ThreadEntry& ent
     store_relaxed(sampler.perf_slots[fd], static_cast<std::uint16_t>(&entry - sampler.threads + 1));
     store_relaxed(entry.timer, fd);
     store_relaxed(entry.interval_ns, interval_ns);
-    const std::uint64_t cpu = thread_cpu_ns(entry.tid);
     // Of a thread that is found late: what it has used before belongs to its first sample.
-    store_relaxed(entry.accounted_ns, life == Life::kWhole ? std::uint64_t{0} : cpu);
-    store_relaxed(entry.carried_ns, life == Life::kWhole ? cpu : std::uint64_t{0});
+    store_relaxed(entry.carried_ns,
+                  thread_cpu_ns(entry.tid) - sampling::load_relaxed(entry.accounted_ns));
     store_release(entry.armed, sampling::kArmedByPerf);
     const Owner owner{.type = 0, .tid = entry.tid};
     result = arch::system_call(SYS_fcntl, fd, kSetSignal, signal);

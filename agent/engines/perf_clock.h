@@ -8,7 +8,6 @@
 // merged while one was pending, so a sample weighs what the thread's CPU clock has advanced since
 // the last one. No buffer is mapped. Agent's thread only.
 
-#include "agent/engines/cpu_timer.h"
 #include "agent/sampling/sampler.h"
 
 #include <cstdint>
@@ -24,10 +23,10 @@ std::uint32_t perf_refusal(int signal);
 // How many events this process may open: half of the descriptors that it has left.
 std::uint64_t perf_budget();
 
-// Opens and starts the event of `entry.tid`. 0 or -errno (-EMFILE
+// Opens and starts the event of `entry.tid`, whose entry.accounted_ns is set. 0 or -errno (-EMFILE
 // also where the descriptor's number is too high for the sampler's table).
 long arm_perf_clock(const sampling::Sampler& sampler, sampling::ThreadEntry& entry, int signal,
-                    std::uint64_t interval_ns, Life life);
+                    std::uint64_t interval_ns);
 // What the thread has worked since its last sample is part of the next.
 void change_perf_clock(sampling::ThreadEntry& entry, std::uint64_t interval_ns);
 // No signal of it is sent any more; one that is queued already is refused by the handler as stale.

@@ -50,12 +50,13 @@ std::uint64_t now_ns() {
   return os::clock_ns(CLOCK_MONOTONIC);
 }
 
-// A thread that has ended has no clock any more: what it has used is known from the last look and
-// from its samples, which may account for less than nothing where it has none (cpu_timer.h).
-std::uint64_t used_before_its_end(const wire::ThreadSlot& record, const ThreadEntry& entry) {
-  const auto accounted = static_cast<std::int64_t>(sampling::load_relaxed(entry.accounted_ns));
-  const auto looked_at = static_cast<std::int64_t>(record.cpu_at_disarm_ns);
-  return static_cast<std::uint64_t>(accounted > looked_at ? accounted : looked_at);
+// Once the timer is gone: how much the thread has used, and what of it is in no sample. One that
+// has ended has no clock any more (`cpu` is 0): that is known from the last look and its samples.
+void close_account(wire::ThreadSlot& record, ThreadEntry& entry, std::uint64_t cpu) {
+  const std::uint64_t used = cpu > record.cpu_at_disarm_ns ? cpu : record.cpu_at_disarm_ns;
+  record.rest_ns = sampling::account_to(entry, used);
+  const std::uint64_t accounted = sampling::load_relaxed(entry.accounted_ns);
+  record.cpu_at_disarm_ns = accounted > used ? accounted : used;
 }
 
 } // namespace
@@ -226,7 +227,6 @@ void ThreadTable::take(std::uint32_t slot, std::int32_t tid, bool born) {
   entry.seen = scan_number_;
   entry.quiet = names_later_ ? sampling::kQuietUntilSeen : sampling::kQuietUntilOld;
   entry.java_thread = 0;
-  sampling::store_relaxed(entry.accounted_ns, std::uint64_t{0}); // not all are armed
   entry.named_after = 0;
   entry.name_tries = 0;
   tables_.notes[slot] = ThreadNote{.born_ns = born ? now : 0};
@@ -247,17 +247,16 @@ void ThreadTable::take(std::uint32_t slot, std::int32_t tid, bool born) {
 }
 
 // 0 or -errno.
-long ThreadTable::arm_by_engine(ThreadEntry& entry, engines::Life life) {
+long ThreadTable::arm_by_engine(ThreadEntry& entry) {
   if (engine_ == wire::Engine::kPerfClock) {
-    if (perf_budget_ > 0 &&
-        engines::arm_perf_clock(*sampler_, entry, signal_, interval_ns_, life) == 0) {
+    if (perf_budget_ > 0 && engines::arm_perf_clock(*sampler_, entry, signal_, interval_ns_) == 0) {
       --perf_budget_;
       return 0;
     }
     sampling::count(*sampler_, Counter::kThreadsByTimer);
   }
   return armed_ < timer_budget_
-             ? engines::arm_cpu_timer(entry, signal_, interval_ns_, random_phase_ns(), life)
+             ? engines::arm_cpu_timer(entry, signal_, interval_ns_, random_phase_ns())
              : -EAGAIN;
 }
 
@@ -278,7 +277,9 @@ void ThreadTable::arm(std::uint32_t slot) {
   const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
   const std::uint64_t now = now_ns();
   const bool born = tables_.notes[slot].born_ns != 0 && cpu <= now - begun_ns_;
-  const long result = arm_by_engine(entry, born ? engines::Life::kWhole : engines::Life::kFromNow);
+  const std::uint64_t accounted = born ? 0 : cpu;
+  sampling::store_relaxed(entry.accounted_ns, accounted); // also of a thread that gets no timer
+  const long result = arm_by_engine(entry);
   if (result != 0 && !engines::has_cpu_clock(entry.tid)) {
     retire(slot); // it has ended meanwhile
     return;
@@ -296,7 +297,7 @@ void ThreadTable::arm(std::uint32_t slot) {
     }
   }
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-    record.cpu_at_arm_ns = born ? 0 : cpu;
+    record.cpu_at_arm_ns = accounted;
     record.cpu_at_disarm_ns = cpu;
     record.armed_ns = now;
     record.flags = flag(result == 0 ? ThreadFlag::kArmed : ThreadFlag::kNeverArmed);
@@ -319,7 +320,7 @@ void ThreadTable::retire(std::uint32_t slot) {
   }
   entry.tid = 0;
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-    record.cpu_at_disarm_ns = used_before_its_end(record, entry);
+    close_account(record, entry, 0);
     record.disarmed_ns = now_ns();
     record.flags = static_cast<std::uint16_t>(record.flags & ~flag(ThreadFlag::kArmed));
   });
@@ -408,21 +409,24 @@ void ThreadTable::set_interval(std::uint64_t interval_ns) {
   }
 }
 
+// The clocks are read when all timers are gone, one soon after the other and right before the
+// process's, which the sum of them is compared with.
 void ThreadTable::disarm_all() {
   births_.close();
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    if (sampler_->threads[slot].tid != 0 && sampler_->threads[slot].armed != 0) {
+      disarm(sampler_->threads[slot]);
+    }
+  }
   const std::uint64_t now = now_ns();
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
     ThreadEntry& entry = sampler_->threads[slot];
     if (entry.tid == 0) {
       continue;
     }
-    if (entry.armed != 0) {
-      disarm(entry);
-    }
-    const std::uint64_t cpu =
-        engines::thread_cpu_ns(entry.tid); // 0: it has ended since the last look
+    const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid); // 0: it has ended
     change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-      record.cpu_at_disarm_ns = cpu != 0 ? cpu : used_before_its_end(record, entry);
+      close_account(record, entry, cpu);
       record.disarmed_ns = now;
       record.flags = static_cast<std::uint16_t>(record.flags & ~flag(ThreadFlag::kArmed));
       if (sampling::load_relaxed(entry.java_thread) != 0) {

@@ -6,7 +6,6 @@
 // ended ones in /proc/self/task, gives each a slot in the region and a timer. Nothing of the JVM is
 // asked or hooked for it. Agent's thread only.
 
-#include "agent/engines/cpu_timer.h"
 #include "agent/jvm/thread_objects.h"
 #include "agent/os/process.h"
 #include "agent/recording/birth_watch.h"
@@ -56,7 +55,7 @@ class ThreadTable {
   void update();
   // The interval of all timers, also of those that are made later.
   void set_interval(std::uint64_t interval_ns);
-  // Deletes every timer and notes the CPU times.
+  // Deletes every timer and notes the CPU times, with what of each is in no sample.
   void disarm_all();
 
   std::uint32_t armed() const { return armed_; }
@@ -73,7 +72,7 @@ class ThreadTable {
   bool runs_backwards(const sampling::ThreadEntry& entry);
   bool may_name(std::uint64_t now_ns);
   void arm(std::uint32_t slot);
-  long arm_by_engine(sampling::ThreadEntry& entry, engines::Life life);
+  long arm_by_engine(sampling::ThreadEntry& entry);
   void disarm(sampling::ThreadEntry& entry);
   void retire(std::uint32_t slot);
   void name(std::uint32_t slot);

@@ -18,8 +18,11 @@ struct Row {
   const char* key;
   nanoseconds Coverage::*member;
 };
-constexpr std::array<Row, 5> kRows{{{"processNs", &Coverage::process},
+constexpr std::array<Row, 8> kRows{{{"processNs", &Coverage::process},
                                     {"samplesNs", &Coverage::samples},
+                                    {"afterLastSampleNs", &Coverage::after_last},
+                                    {"notSampledNs", &Coverage::not_sampled},
+                                    {"endedUnseenNs", &Coverage::ended_unseen},
                                     {"handlersNs", &Coverage::handlers},
                                     {"agentNs", &Coverage::agent},
                                     {"toleranceNs", &Coverage::tolerance}}};
@@ -38,7 +41,7 @@ nanoseconds magnitude(nanoseconds time) {
 } // namespace
 
 bool Coverage::complete() const {
-  const nanoseconds gap = magnitude(missing());
+  const nanoseconds gap = magnitude(unexplained());
   return !known() || gap <= process / kWarnPart || gap <= tolerance;
 }
 
@@ -56,18 +59,25 @@ std::string coverage_text(const Coverage& coverage) {
     return "what the JVM used is not known: nobody could say it at the end";
   }
   const nanoseconds missing = coverage.missing();
-  return time_text(coverage.process) + " used by the JVM: " + time_text(coverage.samples) +
-         " in samples (" + time_text(coverage.handlers) + " of it in handlers), " +
-         time_text(coverage.agent) + " in the agent's thread, " + time_text(magnitude(missing)) +
-         " (" + share_text(magnitude(missing), coverage.process) +
-         (missing.count() < 0 ? ") too much" : ") in neither");
+  std::string text = time_text(coverage.process) +
+                     " used by the JVM: " + time_text(coverage.samples) + " in samples (" +
+                     time_text(coverage.handlers) + " of it in handlers), ";
+  const auto add = [&](nanoseconds part, const char* where) {
+    text += part.count() > 0 ? time_text(part) + where : "";
+  };
+  add(coverage.after_last, " after threads' last samples, ");
+  add(coverage.not_sampled, " in threads without a sample, ");
+  add(coverage.ended_unseen, " in threads that ended unseen, ");
+  return text + time_text(coverage.agent) + " in the agent's thread, " +
+         time_text(magnitude(missing)) + " (" + share_text(magnitude(missing), coverage.process) +
+         (missing.count() < 0 ? ") too much" : ") in none of these");
 }
 
 std::string coverage_warning(const Coverage& coverage, const std::string& causes) {
   if (coverage.complete()) {
     return {};
   }
-  const nanoseconds missing = coverage.missing();
+  const nanoseconds missing = coverage.unexplained();
   std::string text = share_text(magnitude(missing), coverage.process);
   if (missing.count() < 0) {
     return text + " more CPU time is in samples than the JVM has used: shares may mislead";

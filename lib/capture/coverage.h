@@ -14,15 +14,25 @@ namespace jprof::capture {
 // the whole process, so that time which no sample stands for shows, whatever the cause.
 // docs/formats/capture.md.
 struct Coverage {
-  std::chrono::nanoseconds process{0};   // 0: not known
-  std::chrono::nanoseconds samples{0};   // sum of their weights
+  std::chrono::nanoseconds process{0}; // 0: not known
+  std::chrono::nanoseconds samples{0}; // sum of their weights
+  // In the profile without a stack (lib/profile/rest.h): after the last sample of a thread, which
+  // is likely the same work as what its samples show; of threads without a sample; of threads that
+  // had ended before their clock was read for the last time, if it ever was.
+  std::chrono::nanoseconds after_last{0};
+  std::chrono::nanoseconds not_sampled{0};
+  std::chrono::nanoseconds ended_unseen{0};
   std::chrono::nanoseconds handlers{0};  // the handlers' own work: in the samples of their threads
   std::chrono::nanoseconds agent{0};     // the agent's own thread, which is not sampled
   std::chrono::nanoseconds tolerance{0}; // three standard errors, see timer_tolerance
 
   bool known() const { return process.count() > 0; }
-  // Time in no sample; below 0 where samples stand for more than there was.
-  std::chrono::nanoseconds missing() const { return process - samples - agent; }
+  // Time that is not in the profile; below 0 where it stands for more than there was.
+  std::chrono::nanoseconds missing() const {
+    return process - samples - after_last - not_sampled - ended_unseen - agent;
+  }
+  // Time of which no sample shows what it was used for.
+  std::chrono::nanoseconds unexplained() const { return missing() + not_sampled + ended_unseen; }
   // False where shares may mislead: 5 % of the time, and more than timers can be wrong by.
   bool complete() const;
 

@@ -43,9 +43,10 @@ constexpr std::array<Row<std::chrono::nanoseconds>, 5> kTimes{
      {"tickNs", &Measured::tick},
      {"processCpuNs", &Measured::process_cpu}}};
 
-constexpr std::array<Row<std::uint64_t>, 7> kCounts{
+constexpr std::array<Row<std::uint64_t>, 8> kCounts{
     {{"samples", &Measured::samples},
      {"errorSamples", &Measured::error_samples},
+     {"rests", &Measured::rests},
      {"weightNs", &Measured::weight_ns},
      {"signals", &Measured::signals},
      {"inFlight", &Measured::in_flight},

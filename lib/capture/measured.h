@@ -47,7 +47,8 @@ struct Measured {
   std::chrono::nanoseconds tick{0};         // what the engine's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // error frames included
   std::uint64_t error_samples = 0;
-  std::uint64_t weight_ns = 0;
+  std::uint64_t rests = 0;     // in the recording besides: CPU time without a stack
+  std::uint64_t weight_ns = 0; // of samples and rests
   std::uint64_t signals = 0;
   std::uint64_t in_flight = 0;
   // Made from the recording of a recorder that was killed: what is in no recording (signals,

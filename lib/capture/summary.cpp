@@ -75,7 +75,8 @@ std::string lost_line(const Measured& measured) {
 
 // Known, and no more than the agent itself can have used.
 bool nothing_ran(const Measured& measured) {
-  return measured.coverage.known() && measured.coverage.missing() <= std::chrono::milliseconds(1);
+  return measured.coverage.known() &&
+         measured.coverage.unexplained() <= std::chrono::milliseconds(1);
 }
 
 std::string rate_line(const Measured& measured) {

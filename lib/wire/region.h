@@ -323,7 +323,8 @@ struct ThreadSlot {
   std::uint16_t name_bytes;
   std::uint16_t flags;         // ThreadFlag bits
   char name[kThreadNameBytes]; // UTF-8, as the JVM (Java threads) or the kernel gives it
-  std::uint64_t reserved[3];
+  std::uint64_t rest_ns;       // told with disarmed_ns: CPU time between, in no sample's weight
+  std::uint64_t reserved[2];
 };
 static_assert(sizeof(ThreadSlot) == 192);
 enum class ThreadFlag : std::uint16_t {

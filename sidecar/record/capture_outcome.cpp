@@ -80,7 +80,8 @@ void add_unsampled(const ThreadBook::Unsampled& unsampled, const char* why,
                    std::vector<std::string>& notes) {
   if (unsampled.threads > 0) {
     notes.push_back(std::to_string(unsampled.threads) + " threads " + why + ": " +
-                    base::format_duration(unsampled.cpu) + " of CPU time are not in this profile");
+                    base::format_duration(unsampled.cpu) +
+                    " of CPU time are in this profile without a stack");
   }
 }
 
@@ -129,6 +130,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.tick = result.tick;
   out.samples = result.samples;
   out.error_samples = result.error_samples;
+  out.rests = result.rests.count;
   out.weight = result.weight;
   out.signals = result.counter(Counter::kEntered);
   out.in_flight = result.in_flight;
@@ -192,6 +194,7 @@ capture::Measured measured_of(const CaptureOutcome& outcome) {
   out.tick = outcome.tick;
   out.samples = outcome.samples;
   out.error_samples = outcome.error_samples;
+  out.rests = outcome.rests;
   out.weight_ns = outcome.weight;
   out.signals = outcome.signals;
   out.in_flight = outcome.in_flight;

@@ -30,7 +30,8 @@ std::string causes_of(const RecorderResult& result) {
   add_threads(result.never_armed, "got no timer");
   add_threads(result.sandboxed, "have seccomp filters of their own");
   if (result.counter(Counter::kThreadSlotsFull) > 0) {
-    add("threads for which the table of threads had no room");
+    add(std::to_string(result.counter(Counter::kThreadSlotsFull)) +
+        " threads for which the table of threads had no room");
   }
   return "known causes: " + (text.empty() ? "" : text + "; besides, ") +
          "threads that ended before they could be found or sampled";
@@ -49,11 +50,24 @@ nanoseconds process_cpu(const RecorderResult& result) {
   return nanos(stop > start ? stop - start : 0);
 }
 
+nanoseconds ended_unseen(const RecorderResult& result, nanoseconds rests) {
+  constexpr nanoseconds kLeast{1'000'000};
+  constexpr std::int64_t kLeastPart = 1000;
+  const nanoseconds process = process_cpu(result);
+  const nanoseconds unseen = process - rests - nanos(result.counter(Counter::kWeight)) -
+                             nanos(result.counter(Counter::kLostWeight)) -
+                             nanos(result.counter(Counter::kAgentCpuNanosBetween));
+  return unseen > kLeast && unseen > process / kLeastPart ? unseen : nanoseconds(0);
+}
+
 capture::Coverage coverage_of(const RecorderResult& result, nanoseconds interval,
                               nanoseconds unclean) {
   capture::Coverage out;
   out.process = process_cpu(result);
-  out.samples = nanos(result.weight);
+  out.samples = nanos(result.weight - result.rests.weight_ns());
+  out.after_last = nanos(result.rests.after_last_ns);
+  out.not_sampled = nanos(result.rests.not_sampled_ns);
+  out.ended_unseen = nanos(result.rests.ended_unseen_ns);
   out.handlers = nanos(result.counter(Counter::kHandlerNanos));
   out.agent = nanos(result.counter(Counter::kAgentCpuNanosBetween));
   const nanoseconds in_force =

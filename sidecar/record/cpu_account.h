@@ -17,6 +17,11 @@ std::chrono::nanoseconds nanos(std::uint64_t count);
 // Between the two readings of the process's clock; 0 if the agent did not come to the second one.
 std::chrono::nanoseconds process_cpu(const RecorderResult& result);
 
+// What the kernel has counted for the process beside samples, lost ones, the agent's thread and the
+// `rests` of threads: of threads that nobody saw, or did not see to their end. 0 where it may be
+// what the clocks have advanced between their readings.
+std::chrono::nanoseconds ended_unseen(const RecorderResult& result, std::chrono::nanoseconds rests);
+
 // `interval` is what was asked for. `unclean` is 0 after a clean stop, else how long the session
 // lasted: the process's clock is up to date within half a second then, the samples are.
 capture::Coverage coverage_of(const RecorderResult& result, std::chrono::nanoseconds interval,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/intake.h"
 
+#include "lib/profile/rest.h"
+
 #include <algorithm>
 #include <ctime>
 #include <utility>
@@ -9,6 +11,8 @@
 namespace jprof::record {
 namespace {
 
+// In so many parts is written what nobody knows the time of.
+constexpr std::int64_t kMostParts = 60;
 constexpr std::size_t kShortDepth = 256;
 constexpr std::size_t kShortestDepth = 32;
 
@@ -73,6 +77,47 @@ base::Status Intake::drain(Reading reading, const Enough& enough) {
   if (behind() == 0 && region_.drained_generation() > forgotten_generation_) {
     forgotten_generation_ = region_.drained_generation();
     namer_.forget(forgotten_generation_);
+  }
+  return behind() == 0 ? write_rests() : base::Status{};
+}
+
+base::Status Intake::write_rests() {
+  for (const ThreadBook::Rest& rest : threads_.take_rests()) {
+    (rest.was_sampled ? rests_.after_last_ns : rests_.not_sampled_ns) += rest.weight_ns;
+    JPROF_TRY(
+        write_rest(rest, rest.was_sampled ? profile::kAfterLastSample : profile::kNotSampled));
+  }
+  return {};
+}
+
+base::Status Intake::write_rest(const ThreadBook::Rest& rest, std::string_view label) {
+  const std::uint64_t start = region_.header().start_mono_ns;
+  const std::uint64_t time = std::clamp(rest.time_ns, start, std::max(start, now_ns_));
+  ++rests_.count;
+  return writer_.add_sample({.time = std::chrono::nanoseconds(time - start),
+                             .thread = rest.thread,
+                             .stack = namer_.without_frames(label),
+                             .state = profile::ThreadState::kRunning,
+                             .weight = rest.weight_ns});
+}
+
+// Nobody knows when it was used: spread evenly.
+base::Status Intake::write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration) {
+  const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(1, duration.count()));
+  const auto parts = static_cast<std::uint64_t>(
+      std::clamp<std::int64_t>(duration / std::chrono::seconds(1), 1, kMostParts));
+  const profile::ThreadId thread =
+      writer_.add_thread({.name = writer_.intern_string("[threads that ended unseen]"),
+                          .cpu = std::chrono::nanoseconds(static_cast<std::int64_t>(weight_ns))});
+  rests_.ended_unseen_ns += weight_ns;
+  std::uint64_t left = weight_ns;
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    const std::uint64_t weight = left / (parts - part);
+    left -= weight;
+    const std::uint64_t time = length / (2 * parts) * (2 * part + 1);
+    JPROF_TRY(write_rest(
+        {.thread = thread, .weight_ns = weight, .time_ns = region_.header().start_mono_ns + time},
+        profile::kEndedUnseen));
   }
   return {};
 }

@@ -8,10 +8,12 @@
 #include "sidecar/record/region_reader.h"
 #include "sidecar/record/thread_book.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace jprof::record {
@@ -37,7 +39,11 @@ class Intake {
   using Enough = std::function<bool()>;
   base::Status drain(Reading reading, const Enough& enough = nullptr);
   std::size_t behind() const { return slots_.size() - next_slot_; }
-  // Rereads the table of threads.
+  // At the end, whatever was left behind: the rests that drain() would have written.
+  base::Status write_rests();
+  // At the end: CPU time that the process has used beside all threads whose clocks were read.
+  base::Status write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration);
+  // Rereads the table of threads. The rests that it tells are written with the next drain.
   void update_threads(ThreadBook::CpuTimes cpu_times) { threads_.update(cpu_times); }
   void modules_changed() { namer_.forget_addresses(); }
   // A limit is reached: nothing more should be recorded.
@@ -50,6 +56,15 @@ class Intake {
   std::uint64_t samples() const { return samples_; }
   std::uint64_t error_samples() const { return error_samples_; }
   std::uint64_t weight() const { return weight_; }
+  // Besides: CPU time without a stack (lib/profile/rest.h).
+  struct Rests {
+    std::uint64_t count = 0;
+    std::uint64_t after_last_ns = 0;
+    std::uint64_t not_sampled_ns = 0;
+    std::uint64_t ended_unseen_ns = 0;
+    std::uint64_t weight_ns() const { return after_last_ns + not_sampled_ns + ended_unseen_ns; }
+  };
+  const Rests& rests() const { return rests_; }
   std::uint64_t damaged_references() const { return namer_.damaged_references(); }
   std::uint64_t damaged_times() const { return damaged_times_; }
   bool detail_was_cut() const { return detail_was_cut_; }
@@ -57,6 +72,7 @@ class Intake {
  private:
   base::Status take_waiting(const Enough& enough);
   base::Status take(const wire::SampleSlot& slot);
+  base::Status write_rest(const ThreadBook::Rest& rest, std::string_view label);
   void watch_memory();
   // Ends in an error frame, at either end.
   bool is_error(profile::StackId stack);
@@ -75,6 +91,7 @@ class Intake {
   std::uint64_t samples_ = 0;
   std::uint64_t error_samples_ = 0;
   std::uint64_t weight_ = 0;
+  Rests rests_;
   std::uint64_t damaged_times_ = 0;
   std::uint32_t forgotten_generation_ = 0;
   // Whether a stack is that of a virtual thread, by StackId, looked at once each.

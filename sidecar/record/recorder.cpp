@@ -8,6 +8,7 @@
 #include "sidecar/record/cpu_account.h"
 #include "sidecar/record/gap_book.h"
 #include "sidecar/record/session_summary.h"
+#include "sidecar/record/stop_waker.h"
 #include "sidecar/record/symbol_supply.h"
 
 #include <algorithm>
@@ -16,8 +17,6 @@
 #include <iterator>
 #include <poll.h>
 #include <string>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <utility>
 
 namespace jprof::record {
@@ -41,27 +40,6 @@ constexpr milliseconds kSlice{100};
 constexpr int kMostMessages = 64; // SymbolSupply asks for 32 at most
 constexpr std::size_t kProgressMethods = 5;
 constexpr std::size_t kResultMethods = 10;
-
-// Wakes a poll(2) when a stop is requested from any thread.
-class StopWaker {
- public:
-  explicit StopWaker(std::stop_token token)
-      : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        callback_(std::move(token), Wake{fd_.get()}) {}
-  int fd() const { return fd_.get(); }
-
- private:
-  struct Wake {
-    int fd;
-    void operator()() const {
-      const std::uint64_t one = 1;
-      // A full counter is as good as one more.
-      [[maybe_unused]] const ssize_t wrote = ::write(fd, &one, sizeof(one));
-    }
-  };
-  base::UniqueFd fd_;
-  std::stop_callback<Wake> callback_;
-};
 
 // Due at once, then every `period` after it was last done.
 class Timer {
@@ -353,6 +331,7 @@ class Session {
     const bool clean = stopped_.has_value();
     read_the_rest();
     take_counters();
+    write_rests(clean);
     if (clean) {
       result_.reason = static_cast<wire::StopReason>(stopped_->reason);
       result_.stragglers = stopped_->in_flight;
@@ -393,10 +372,23 @@ class Session {
 
   void take_counters() { std::ranges::copy(region_.header().counters, result_.counters); }
 
+  // The process's clock was read last only by an agent that came to its end.
+  void write_rests(bool clean) {
+    if (broken_) {
+      return;
+    }
+    handle(intake_.write_rests());
+    const nanoseconds unseen = ended_unseen(result_, nanos(intake_.rests().weight_ns()));
+    if (clean && !broken_ && unseen > nanoseconds(0)) {
+      handle(intake_.write_unseen(static_cast<std::uint64_t>(unseen.count()), length()));
+    }
+  }
+
   void fill_result(bool clean) {
     result_.samples = intake_.samples();
     result_.error_samples = intake_.error_samples();
-    result_.weight = intake_.weight();
+    result_.rests = intake_.rests();
+    result_.weight = intake_.weight() + result_.rests.weight_ns();
     result_.threads = result_.counter(wire::Counter::kThreadsArmed);
     const std::uint64_t entered = result_.counter(wire::Counter::kEntered);
     const std::uint64_t outcomes = sum_of_outcomes(result_);
@@ -423,18 +415,21 @@ class Session {
     result_.damaged = intake_.damaged_references() + intake_.damaged_times();
   }
 
-  profile::ProfileInfo closing_info() const {
-    profile::ProfileInfo info = opening_info();
+  nanoseconds length() const {
     const wire::RegionHeader& header = region_.header();
     const std::uint64_t start = header.start_mono_ns;
     const std::uint64_t stop = stopped_ ? stopped_->stop_mono_ns : header.heartbeat_mono_ns;
     // A hostile clock must not give a duration longer than we have waited.
     const auto most = static_cast<std::uint64_t>(elapsed().count());
-    info.duration =
-        nanoseconds(static_cast<std::int64_t>(stop > start ? std::min(stop - start, most) : most));
+    return nanoseconds(
+        static_cast<std::int64_t>(stop > start ? std::min(stop - start, most) : most));
+  }
+
+  profile::ProfileInfo closing_info() const {
+    profile::ProfileInfo info = opening_info();
+    info.duration = length();
     if (result_.samples > 0) {
-      info.interval_got = nanoseconds(static_cast<std::int64_t>(
-          std::min<std::uint64_t>(result_.weight / result_.samples, std::uint64_t{1} << 60)));
+      info.interval_got = nanos(intake_.weight() / result_.samples);
     }
     info.losses = losses_of(result_);
     info.gaps = gaps_.gaps();

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/thread_book.h"
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -47,7 +49,8 @@ void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
                 .thread = thread,
                 .flags = slot.flags,
                 .written_cpu = thread.cpu,
-                .mounted = early != threads_.end() ? early->second.mounted : std::nullopt};
+                .mounted = early != threads_.end() ? early->second.mounted : std::nullopt,
+                .last_sample_ns = early != threads_.end() ? early->second.last_sample_ns : 0};
     if (early != threads_.end()) {
       writer_.set_thread(entry.id, thread);
       if (entry.mounted) {
@@ -55,7 +58,7 @@ void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
       }
       threads_.erase(early);
     }
-    threads_.emplace(key, entry);
+    learn_rest(threads_.emplace(key, entry).first->second, slot);
     return;
   }
   Entry& entry = at->second;
@@ -69,6 +72,35 @@ void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
   if (renamed && entry.mounted) {
     writer_.set_thread(*entry.mounted, mounted_thread(thread));
   }
+  learn_rest(entry, slot);
+}
+
+// No more than the thread has used: a hostile agent may say anything.
+void ThreadBook::learn_rest(Entry& entry, const wire::ThreadSlot& slot) {
+  if (entry.rest_told || slot.disarmed_ns == 0) {
+    return;
+  }
+  entry.rest_told = true;
+  const std::uint64_t rest =
+      std::min(slot.rest_ns, static_cast<std::uint64_t>(cpu_of(slot).count()));
+  if (rest > 0) {
+    told_.push_back({&entry, rest, slot.armed_ns, slot.disarmed_ns});
+  }
+}
+
+std::vector<ThreadBook::Rest> ThreadBook::take_rests() {
+  std::vector<Rest> rests;
+  rests.reserve(told_.size());
+  for (const Told& told : told_) {
+    const std::uint64_t last = told.entry->last_sample_ns;
+    const std::uint64_t from = std::min(std::max(last, told.armed_ns), told.disarmed_ns);
+    rests.push_back({.thread = told.entry->id,
+                     .weight_ns = told.rest_ns,
+                     .time_ns = std::midpoint(from, told.disarmed_ns),
+                     .was_sampled = last != 0});
+  }
+  told_.clear();
+  return rests;
 }
 
 profile::Thread ThreadBook::mounted_thread(const profile::Thread& carrier) {
@@ -89,11 +121,14 @@ void ThreadBook::update(CpuTimes cpu_times) {
 }
 
 profile::ThreadId ThreadBook::thread_of(const wire::SampleSlot& sample) {
-  return entry_of(sample).id;
+  Entry& entry = entry_of(sample);
+  entry.last_sample_ns = std::max({entry.last_sample_ns, sample.time_ns, std::uint64_t{1}});
+  return entry.id;
 }
 
 profile::ThreadId ThreadBook::mounted_on(const wire::SampleSlot& sample) {
   Entry& entry = entry_of(sample);
+  entry.last_sample_ns = std::max({entry.last_sample_ns, sample.time_ns, std::uint64_t{1}});
   if (!entry.mounted) {
     entry.mounted = writer_.add_thread(mounted_thread(entry.thread));
   }

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 namespace jprof::record {
 
@@ -28,6 +29,17 @@ class ThreadBook {
   // their own for each carrier, so that what the carrier did itself can be told from it.
   profile::ThreadId mounted_on(const wire::SampleSlot& sample);
 
+  // The CPU time of a thread that no sample stands for: told by the agent when its timer has gone.
+  struct Rest {
+    profile::ThreadId thread{};
+    std::uint64_t weight_ns = 0;
+    std::uint64_t time_ns = 0; // in the middle of when it can have been used; the region's clock
+    bool was_sampled = false;
+  };
+  // What is new since the last call. Samples that were in the region at the last update() must have
+  // been taken before: they tell whether the thread has any.
+  std::vector<Rest> take_rests();
+
   // CPU time of all threads between arming and disarming.
   std::chrono::nanoseconds total_cpu() const;
   std::uint64_t threads() const { return threads_.size(); }
@@ -45,16 +57,26 @@ class ThreadBook {
     std::uint16_t flags = 0;
     std::chrono::nanoseconds written_cpu{0};
     std::optional<profile::ThreadId> mounted; // of the virtual threads that it has carried
+    std::uint64_t last_sample_ns = 0;         // 0: none
+    bool rest_told = false;
   };
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>; // slot, tid, incarnation
 
   void learn(const RegionReader::Thread& found, bool write_cpu);
+  void learn_rest(Entry& entry, const wire::ThreadSlot& slot);
   Entry& entry_of(const wire::SampleSlot& sample);
   profile::Thread mounted_thread(const profile::Thread& carrier);
 
   const RegionReader& region_;
   profile::RecordingWriter& writer_;
-  std::map<Key, Entry> threads_;
+  std::map<Key, Entry> threads_; // an entry stays where it is but for early ones (learn)
+  struct Told {
+    const Entry* entry;
+    std::uint64_t rest_ns;
+    std::uint64_t armed_ns;
+    std::uint64_t disarmed_ns;
+  };
+  std::vector<Told> told_;
   unsigned updates_ = 0;
 };
 

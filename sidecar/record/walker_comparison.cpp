@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/walker_comparison.h"
 
+#include "lib/profile/rest.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -62,6 +64,9 @@ WalkerComparison::WalkerComparison(std::vector<std::string> walkers) {
 void WalkerComparison::add(std::size_t walker, const profile::Profile& profile) {
   Round round;
   for (const profile::Sample& sample : profile.samples()) {
+    if (profile::is_rest(profile, sample.stack)) {
+      continue; // no walker was asked
+    }
     const auto weight = static_cast<double>(sample.weight);
     round.weights[method_of(profile, sample.stack)] += weight;
     round.weight += weight;

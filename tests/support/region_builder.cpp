@@ -184,6 +184,17 @@ void RegionBuilder::set_thread(std::uint32_t index, std::uint32_t tid, std::stri
   store_release(slot.seq, slot.seq + 1);
 }
 
+void RegionBuilder::end_thread(std::uint32_t index, std::uint64_t rest_ns, std::uint64_t after_ns) {
+  std::byte* at = section(wire::SectionKind::kThreads) +
+                  index * (sizeof(wire::ThreadSlot) + shape_.extra_record_bytes);
+  auto& slot = *reinterpret_cast<wire::ThreadSlot*>(at);
+  store_release(slot.seq, slot.seq + 1);
+  slot.rest_ns = rest_ns;
+  slot.armed_ns = header_->start_mono_ns;
+  slot.disarmed_ns = header_->start_mono_ns + after_ns;
+  store_release(slot.seq, slot.seq + 1);
+}
+
 void RegionBuilder::set_module(std::uint32_t index, std::uint64_t base, std::uint64_t end,
                                std::uint64_t bias, std::string_view path,
                                std::string_view build_id) {

@@ -42,6 +42,8 @@ class RegionBuilder {
   std::uint32_t add_stack(std::span<const wire::Frame> leaf_first, std::uint16_t flags = 0);
   void set_thread(std::uint32_t index, std::uint32_t tid, std::string_view name,
                   std::uint64_t cpu_ns = 0, std::uint32_t incarnation = 1);
+  // Its timer has gone, so long after the start; so much of its time is in no sample.
+  void end_thread(std::uint32_t index, std::uint64_t rest_ns, std::uint64_t after_ns);
   void set_module(std::uint32_t index, std::uint64_t base, std::uint64_t end, std::uint64_t bias,
                   std::string_view path, std::string_view build_id = {});
 

@@ -105,6 +105,25 @@ def threads_that_begin_are_found_with_all_of_their_time(context):
 
 
 @check
+def every_nanosecond_of_a_thread_is_told_once(context):
+    """Weights and the rest are what the thread's clock has advanced, of threads that stay and of those that come and go."""
+    jvm = context.jvm("Births", "50", "25", options=("-Xss256k",))
+    session = Session(jvm, context.library)
+    session.run_while(lambda: sum(thread["cpu_arm"] == 0 for thread in session.region().threads().values()) < 10)
+    region = session.stop()
+    balanced(region)
+    assert region.counters["ring_full"] == 0, region.counters
+    sums = {}
+    for sample, _ in session.recording.samples:
+        sums[sample["thread"]] = sums.get(sample["thread"], 0) + sample["weight"]
+    threads = region.threads()
+    assert sum(thread["cpu_arm"] == 0 for thread in threads.values()) >= 10, threads
+    for index, thread in threads.items():
+        assert sums.get(index, 0) + thread["rest"] == thread["cpu_disarm"] - thread["cpu_arm"], (sums.get(index), thread)
+    session.close()
+
+
+@check
 def thousands_of_threads_have_slots(context):
     jvm = context.jvm("Births", "3000", "1000000", options=("-Xss256k",))
     session, region = sampled(context, jvm, 20, region_bytes=16 << 20)

@@ -15,7 +15,7 @@ GENERATION = struct.Struct("<IIQQQ")
 SAMPLE = struct.Struct("<QQQQIIIIIHBBQ")
 STACK = struct.Struct("<IHHQ")
 NAME = struct.Struct("<IIHHHHHHIQ")
-THREAD = struct.Struct("<IIQQQQQQQIHH96s24x")
+THREAD = struct.Struct("<IIQQQQQQQIHH96sQ16x")
 MODULE = struct.Struct("<IIQQQQQ32sII256s")
 MAX_SECTIONS, MAX_COUNTERS = 16, 96
 
@@ -65,7 +65,7 @@ class Region:
         for index, row in enumerate(self.records(2, THREAD)):
             if row[1]:
                 name = row[12][: row[10]].decode("utf-8", "replace")
-                result[index] = dict(tid=row[1], name=name, java_id=row[2], cpu_arm=row[5 + 1], cpu_disarm=row[7], signals=row[8],
+                result[index] = dict(tid=row[1], name=name, java_id=row[2], cpu_arm=row[5 + 1], cpu_disarm=row[7], signals=row[8], rest=row[13],
                                      flags=row[11], armed_ns=row[4], disarmed_ns=row[5])  # fmt: skip
         return result
 

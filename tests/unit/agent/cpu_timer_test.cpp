@@ -65,7 +65,8 @@ class CpuTimer : public testing::Test {
 
 TEST_F(CpuTimer, WeightsAreTheThreadsCpuTime) {
   const std::uint64_t begin = own_cpu();
-  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 4 * kMs, 2 * kMs, Life::kFromNow), 0);
+  entry_.accounted_ns = begin;
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 4 * kMs, 2 * kMs), 0);
   work_until(begin + 200 * kMs);
   disarm_cpu_timer(entry_);
   const auto spent = static_cast<double>(own_cpu() - begin);
@@ -74,11 +75,27 @@ TEST_F(CpuTimer, WeightsAreTheThreadsCpuTime) {
               static_cast<double>(4 * kMs + 3 * kLongestTick));
 }
 
+// The first signal comes at a random phase: it must not weigh what was used before the thread was
+// armed.
+TEST_F(CpuTimer, TheFirstSignalStandsForNoMoreThanWasUsed) {
+  const std::uint64_t begin = own_cpu();
+  entry_.accounted_ns = begin;
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 500 * kMs, 3 * kMs), 0);
+  while (g_weight == 0 && own_cpu() < begin + 3000 * kMs) {
+  }
+  disarm_cpu_timer(entry_);
+  EXPECT_GE(g_weight, 3 * kMs);
+  EXPECT_LE(g_weight, own_cpu() - begin);
+  const std::uint64_t weight = g_weight;
+  EXPECT_EQ(entry_.accounted_ns, begin + weight) << "the rest is what is left to tell";
+}
+
 // A thread that began during the session and was found late: its first signal stands for all that
 // it has used, and comes soon.
 TEST_F(CpuTimer, AThreadThatIsFoundLateLosesNoTime) {
+  entry_.accounted_ns = 0;
   work_until(own_cpu() + 20 * kMs);
-  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 100 * kMs, 7 * kMs, Life::kWhole), 0);
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 100 * kMs, 7 * kMs), 0);
   const std::uint64_t armed = own_cpu();
   while (g_weight == 0 && own_cpu() < armed + 3000 * kMs) {
   }
@@ -109,8 +126,8 @@ TEST_F(CpuTimer, KnowsATimerWhoseThreadHasEnded) {
   tid.wait(0);
   other.tid = tid;
   ASSERT_TRUE(has_cpu_clock(other.tid));
-  ASSERT_EQ(arm_cpu_timer(other, SIGPROF, 4 * kMs, 4 * kMs, Life::kFromNow), 0);
-  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 4 * kMs, 4 * kMs, Life::kFromNow), 0);
+  ASSERT_EQ(arm_cpu_timer(other, SIGPROF, 4 * kMs, 4 * kMs), 0);
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 4 * kMs, 4 * kMs), 0);
   EXPECT_FALSE(cpu_timer_is_dead(other));
   for (const std::uint64_t end = own_cpu() + 50 * kMs; own_cpu() < end;) {
     ASSERT_FALSE(cpu_timer_is_dead(entry_)) << "also when it has just fired";
@@ -127,7 +144,8 @@ TEST_F(CpuTimer, KnowsATimerWhoseThreadHasEnded) {
 // Changed more often than the timer comes: whatever a change forgets would be most of the time.
 TEST_F(CpuTimer, ChangesOfTheIntervalLoseNoTime) {
   const std::uint64_t begin = own_cpu();
-  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 8 * kMs, 4 * kMs, Life::kFromNow), 0);
+  entry_.accounted_ns = begin;
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 8 * kMs, 4 * kMs), 0);
   for (std::uint64_t i = 1; i <= 60; ++i) {
     work_until(begin + i * 5 * kMs);
     change_cpu_timer(entry_, (i % 2 == 0 ? 8 : 16) * kMs);
@@ -148,7 +166,8 @@ TEST_F(CpuTimer, ChangesOfTheIntervalLoseNoTime) {
 // Shorter than the tick: several intervals have passed before the kernel looks at the timer.
 TEST_F(CpuTimer, ExpiriesThatTheKernelHasNotLookedAtAreCarriedOver) {
   const std::uint64_t begin = own_cpu();
-  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, kMs / 2, kMs / 4, Life::kFromNow), 0);
+  entry_.accounted_ns = begin;
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, kMs / 2, kMs / 4), 0);
   for (std::uint64_t i = 1; i <= 100; ++i) {
     work_until(begin + i * 3 * kMs);
     change_cpu_timer(entry_, i % 2 == 0 ? kMs / 2 : kMs);

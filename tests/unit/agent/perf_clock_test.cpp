@@ -79,7 +79,7 @@ class PerfClock : public testing::Test {
 
 // The tick is 1 ms to 10 ms: a timer could not keep up.
 TEST_F(PerfClock, KeepsIntervalsBelowTheTick) {
-  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs / 2, Life::kFromNow), 0);
+  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs / 2), 0);
   const std::uint64_t begin = own_cpu();
   work_until(begin + 200 * kMs);
   disarm_perf_clock(entry_);
@@ -94,7 +94,7 @@ TEST_F(PerfClock, KeepsIntervalsBelowTheTick) {
 }
 
 TEST_F(PerfClock, ChangesItsInterval) {
-  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, 100 * kMs, Life::kFromNow), 0);
+  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, 100 * kMs), 0);
   change_perf_clock(entry_, kMs);
   EXPECT_EQ(entry_.interval_ns, kMs);
   work_until(own_cpu() + 100 * kMs);
@@ -103,7 +103,7 @@ TEST_F(PerfClock, ChangesItsInterval) {
 }
 
 TEST_F(PerfClock, SendsNothingOnceDisarmed) {
-  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs / 2, Life::kFromNow), 0);
+  ASSERT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs / 2), 0);
   work_until(own_cpu() + 20 * kMs);
   const int held = ::dup(entry_.timer); // as a forked child has it: the event outlives our closing
   disarm_perf_clock(entry_);
@@ -119,7 +119,7 @@ TEST_F(PerfClock, SendsNothingOnceDisarmed) {
 // The handler could not find the thread: the caller takes a timer.
 TEST_F(PerfClock, RefusesDescriptorsBeyondTheTable) {
   sampler_.perf_capacity = 3;
-  EXPECT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs, Life::kFromNow), -EMFILE);
+  EXPECT_EQ(arm_perf_clock(sampler_, entry_, SIGPROF, kMs), -EMFILE);
   EXPECT_EQ(entry_.armed, 0U);
 }
 

@@ -19,7 +19,33 @@ TEST(Coverage, SaysNothingOfARestThatTimersLeave) {
   EXPECT_EQ(coverage_warning(whole(), "known causes: x"), "");
   EXPECT_EQ(coverage_text(whole()),
             "10.0 s used by the JVM: 9.80 s in samples (20.0 ms of it in handlers), 100 ms in the "
-            "agent's thread, 100 ms (1.0 %) in neither");
+            "agent's thread, 100 ms (1.0 %) in none of these");
+}
+
+// What is in the profile without a stack is not missing there; of threads of which nothing is known
+// it is no more to go by than what is missing.
+TEST(Coverage, TellsTheRestsOfThreadsApart) {
+  Coverage coverage = whole();
+  coverage.samples = 9s;
+  coverage.after_last = 600ms;
+  coverage.not_sampled = 150ms;
+  coverage.ended_unseen = 50ms;
+
+  EXPECT_EQ(coverage.missing(), 100ms);
+  EXPECT_EQ(coverage.unexplained(), 300ms);
+  EXPECT_TRUE(coverage.complete());
+  EXPECT_EQ(coverage_text(coverage),
+            "10.0 s used by the JVM: 9.00 s in samples (20.0 ms of it in handlers), 600 ms after "
+            "threads' last samples, 150 ms in threads without a sample, 50.0 ms in threads that "
+            "ended unseen, 100 ms in the agent's thread, 100 ms (1.0 %) in none of these");
+  EXPECT_EQ(coverage_from_json(coverage_json(coverage)), coverage);
+
+  coverage.samples = 8600ms;
+  coverage.ended_unseen = 450ms;
+  EXPECT_FALSE(coverage.complete());
+  EXPECT_EQ(coverage_warning(coverage, ""),
+            "7.0 % of the CPU time that the JVM used (700 ms of 10.0 s) is in no sample: shares "
+            "may mislead");
 }
 
 TEST(Coverage, WarnsOfTimeInNoSampleWhateverTheCause) {

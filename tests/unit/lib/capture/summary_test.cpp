@@ -22,6 +22,7 @@ Measured sample() {
   out.interval_got = std::chrono::microseconds(10020);
   out.samples = 12345;
   out.error_samples = 3;
+  out.rests = 4;
   out.weight_ns = 1000;
   out.accounted = true;
   out.losses = {{"ring full", 2, 20}, {"no thread", 0, 0}};
@@ -86,7 +87,7 @@ TEST(Summary, SaysWhatAPersonWantsToKnow) {
       "  samples   12,345 in 60.0 s, 31 threads; 3 without a whole stack\n"
       "  lost      2 (ring full 2)\n"
       "  cpu time  100 s used by the JVM: 98.0 s in samples (200 ms of it in handlers), 1.00 s "
-      "in the agent's thread, 1.00 s (1.0 %) in neither\n"
+      "in the agent's thread, 1.00 s (1.0 %) in none of these\n"
       "  rate      cpu every 10.0 ms asked, 10.0 ms got; engine ctimer, walker vmstructs\n"
       "  cost      250 ms CPU in the JVM, 0.25 % of what it used; longest handler 0 ns\n"
       "  stays     something is on until the JVM ends\n"

@@ -106,10 +106,16 @@ TEST(Recorder, SaysInTheRecordingThatCpuTimeIsMissing) {
 
   ASSERT_TRUE(recorded.result);
   EXPECT_EQ(recorded.result->coverage.process, 5s);
-  EXPECT_EQ(recorded.result->coverage.missing(), 4450ms);
+  EXPECT_EQ(recorded.result->coverage.missing(), 0ms);
+  EXPECT_EQ(recorded.result->coverage.ended_unseen, 4450ms);
+  EXPECT_TRUE(recorded.result->accounted) << "a rest is no signal";
+  EXPECT_EQ(recorded.result->samples, 1U);
+  EXPECT_EQ(recorded.result->weight, 4'950'000'000U);
   EXPECT_FALSE(recorded.result->coverage.complete());
   std::map<std::string, std::string> facts;
   const auto file = recorded.read();
+  EXPECT_EQ(file.profile.total_weight(), 4'950'000'000U);
+  EXPECT_EQ(samples_by_stack(file.profile)["[ended unseen]"], 1U);
   for (const auto& [label, value] : file.profile.info().facts) {
     facts[label] = value;
   }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/rest.h"
 #include "tests/unit/sidecar/record/recorded.h"
 
 #include <gmock/gmock.h>
@@ -318,6 +319,52 @@ TEST(Recorder, ReadsANewerAgentsLongerRecords) {
   const profile::Profile profile = recorded.read().profile;
   ASSERT_EQ(profile.samples().size(), 3U);
   EXPECT_EQ(profile.string(profile.thread(profile.samples()[2].thread).name), "later");
+}
+
+// What no sample stands for is in the profile all the same, on its thread, once.
+TEST(Recorder, WritesTheRestOfAThreadsTimeWithoutAStack) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.region().set_thread(0, 50, "sampled", 13'000'000);
+    a.region().set_thread(1, 51, "short", 4'000'000);
+    a.region().set_thread(2, 52, "liar", 5'000'000);
+    a.region().set_thread(3, 53, "alive", 6'000'000);
+    a.send_started();
+    a.region().add_sample(
+        {.time_ns = 1000, .weight = 10'000'000, .thread = 0, .tid = 50, .stack = stack});
+    a.region().end_thread(0, 3'000'000, 9000);
+    a.region().end_thread(1, 4'000'000, 9000);
+    a.region().end_thread(2, UINT64_MAX, 9000); // no more than it has used
+    while (a.region().header().ring_tail < 1 && a.hear(5000ms)) {
+    }
+    a.region().end_thread(0, 3'000'000, 9000); // read again
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  const Recorded recorded = run(agent);
+  const auto file = recorded.read();
+  const profile::Profile& profile = file.profile;
+
+  std::map<std::string, std::uint64_t> weights;
+  for (const profile::Sample& sample : profile.samples()) {
+    if (profile::is_rest(profile, sample.stack)) {
+      weights[std::string(profile.string(profile.thread(sample.thread).name)) + ": " +
+              std::string(profile.string(profile.frame(profile.stack(sample.stack)[0]).name))] +=
+          sample.weight;
+    }
+  }
+  EXPECT_EQ(weights,
+            (std::map<std::string, std::uint64_t>{{"sampled: [after last sample]", 3'000'000},
+                                                  {"short: [not sampled]", 4'000'000},
+                                                  {"liar: [not sampled]", 5'000'000}}));
+  EXPECT_EQ(profile.total_weight(), 22'000'000U);
+  EXPECT_EQ(recorded.result->weight, 22'000'000U);
+  EXPECT_EQ(recorded.result->samples, 1U);
+  EXPECT_EQ(recorded.result->rests.count, 3U);
+  EXPECT_EQ(recorded.result->coverage.samples, 10ms);
+  EXPECT_EQ(recorded.result->coverage.after_last, 3ms);
+  EXPECT_EQ(recorded.result->coverage.not_sampled, 9ms);
+  EXPECT_TRUE(recorded.result->accounted);
 }
 
 TEST(Recorder, TellsThreadsOfOneSlotApart) {
