@@ -13,6 +13,7 @@ using wire::Counter;
 
 // The agent reads the process's clock twice a second, and may be late.
 constexpr nanoseconds kStale{600'000'000};
+constexpr nanoseconds kWorthNaming{1'000'000};
 
 std::string causes_of(const RecorderResult& result) {
   std::string text;
@@ -33,8 +34,17 @@ std::string causes_of(const RecorderResult& result) {
     add(std::to_string(result.counter(Counter::kThreadSlotsFull)) +
         " threads for which the table of threads had no room");
   }
-  return "known causes: " + (text.empty() ? "" : text + "; besides, ") +
-         "threads that ended before they could be found or sampled";
+  // What is left of the rest when those have been named had no cause but its brevity.
+  const nanoseconds too_little = result.coverage.not_sampled - result.blocked.cpu -
+                                 result.never_armed.cpu - result.sandboxed.cpu;
+  if (too_little > kWorthNaming) {
+    add(time_text(too_little) +
+        " in threads that used too little for a sample (a longer capture has more of them)");
+  }
+  if (result.coverage.ended_unseen > kWorthNaming) {
+    add(time_text(result.coverage.ended_unseen) + " in threads that ended before they were found");
+  }
+  return text.empty() ? "no cause is known" : "known causes: " + text;
 }
 
 } // namespace
