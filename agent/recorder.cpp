@@ -36,6 +36,7 @@ using wire::RegionState;
 using wire::StopReason;
 
 constexpr std::uint64_t kShortestWaitNs = 1'000'000;
+constexpr std::uint64_t kHandlersEveryNs = 12'000'000; // at each look but those of 5 ms
 constexpr std::uint64_t kHalfSecondNs = 500'000'000;
 constexpr std::uint64_t kModulesEveryNs = 250'000'000;
 constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
@@ -264,6 +265,7 @@ StopReason Recorder::run() {
   const std::uint64_t deadline = g_sampler.header->deadline_mono_ns;
   std::uint64_t next_slow = 0;
   std::uint64_t next_tick = 0;
+  std::uint64_t next_handlers = 0;
   std::uint64_t next_modules = 0;
   StopReason reason = StopReason::kNone;
   g_inlining_detail.turn_on(); // this and what follows need not precede the first sample
@@ -280,12 +282,15 @@ StopReason Recorder::run() {
     if (now >= deadline) {
       return StopReason::kDeadline;
     }
-    // Each tick: whoever took the signal over may soon give it back to the kernel, which would then
-    // end the JVM at our next one.
-    if (!sampling::handler_is_ours()) {
-      return StopReason::kHandlerReplaced;
+    // Soon: whoever took the signal over may give it back to the kernel, which would then end the
+    // JVM at our next one.
+    if (now >= next_handlers) {
+      next_handlers = now + kHandlersEveryNs;
+      if (!sampling::handler_is_ours()) {
+        return StopReason::kHandlerReplaced;
+      }
+      sampling::keep_fault_handlers();
     }
-    sampling::keep_fault_handlers();
     if (g_safepoint_stacks.is_active()) {
       g_safepoint_stacks.tick();
     }

@@ -15,9 +15,9 @@ constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 } // namespace
 
-void BirthWatch::open() {
+void BirthWatch::open(const char* path) {
   *this = BirthWatch{};
-  fd_ = os::open_readonly("/proc/loadavg");
+  fd_ = os::open_readonly(path);
   last_ = read_last();
   before_last_ = last_;
   opened_at_ = last_;

@@ -14,7 +14,7 @@ namespace jprof::agent::recording {
 class BirthWatch {
  public:
   // Opens the file; a descriptor of the process until close(). Without it nothing is ever found.
-  void open();
+  void open(const char* path = "/proc/loadavg");
   void close();
   bool is_open() const { return fd_ >= 0; }
 
@@ -24,8 +24,10 @@ class BirthWatch {
   // shared with others): then only a scan finds what is new.
   bool look(std::uint64_t now_ns, void (*visit)(std::int32_t tid, void* context), void* context);
 
-  // True if the id has been given out since the last look, or since open().
-  bool is_since_look(std::int32_t tid) const { return is_since(last_, tid); }
+  // During look(): true if the id is asked for the first time, and so will be once more.
+  bool is_asked_again(std::int32_t tid) const { return tid > before_last_; }
+  // True if the id may not have been asked twice yet, or has been given out since open().
+  bool is_since_look(std::int32_t tid) const { return is_since(before_last_, tid); }
   bool is_since_open(std::int32_t tid) const { return is_since(opened_at_, tid); }
 
  private:

@@ -24,11 +24,7 @@ constexpr std::uint64_t kScanEveryNs = 20'000'000;
 // for ends and as a check.
 constexpr std::uint64_t kScanCostFactor = 1000;
 constexpr std::uint64_t kCheckCostFactor = 4000;
-constexpr std::int64_t kLookNs = 15'000'000;
-constexpr std::int64_t kLookWhileBornNs = 5'000'000;
 constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
-constexpr std::uint64_t kYoungNs = 1'000'000'000;
-constexpr std::uint64_t kYoungEveryNs = 100'000'000;
 constexpr std::uint32_t kFewMissed = 3;              // a thread may be slow to be made
 constexpr std::uint16_t kMostLooksToSkip = 15;       // eight seconds, of a thread that does nothing
 constexpr std::uint64_t kQuietNs = 250'000'000;      // a thread that sandboxes itself does it early
@@ -107,24 +103,6 @@ void ThreadTable::arm_first() {
   names_later_ = false;
 }
 
-void ThreadTable::find_births(std::uint64_t now) {
-  if (!births_.is_open()) {
-    return;
-  }
-  finding_births_ = true;
-  const bool all = births_.look(
-      now, [](std::int32_t tid, void* context) { static_cast<ThreadTable*>(context)->see(tid); },
-      this);
-  finding_births_ = false;
-  if (!all) {
-    next_scan_ns_ = next_scan_ns_ < earliest_scan_ns_ ? next_scan_ns_ : earliest_scan_ns_;
-  }
-}
-
-std::int64_t ThreadTable::look_every_ns(std::uint64_t now) const {
-  return now - last_birth_ns_ < kYoungNs ? kLookWhileBornNs : kLookNs;
-}
-
 void ThreadTable::scan_if_due(std::uint64_t now) {
   if (now >= next_scan_ns_) {
     scan();
@@ -157,32 +135,6 @@ void ThreadTable::scan() {
   index_.tidy(used_);
 }
 
-// Each one when a tenth of a second has passed: a timer whose thread has ended takes one of
-// RLIMIT_SIGPENDING until it is deleted. Their CPU time is read on the way, while there is a clock.
-void ThreadTable::look_at_young(std::uint64_t now) {
-  if (now < next_young_ns_ || now >= last_birth_ns_ + kYoungNs + kYoungEveryNs) {
-    return;
-  }
-  next_young_ns_ = now + kYoungEveryNs;
-  for (std::uint32_t slot = 0; slot < used_; ++slot) {
-    const std::uint64_t born = tables_.notes[slot].born_ns;
-    ThreadEntry& entry = sampler_->threads[slot];
-    if (entry.tid == 0 || born == 0 || now - born >= kYoungNs) {
-      continue;
-    }
-    if (!engines::has_cpu_clock(entry.tid) || is_another(entry)) {
-      retire(slot);
-      continue;
-    }
-    const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-    change(tables_.thread_slots[slot],
-           [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
-    if (tables_.thread_slots[slot].name_bytes == 0 && may_name(now)) {
-      name_by_kernel(slot);
-    }
-  }
-}
-
 // True if the thread has ended and its id has been given to another one.
 bool ThreadTable::is_another(const ThreadEntry& entry) {
   return entry.armed == sampling::kArmedByTimer ? engines::cpu_timer_is_dead(entry)
@@ -210,7 +162,7 @@ void ThreadTable::see(std::int32_t tid) {
   }
   bool born = false;
   if (!names_later_) {
-    born = births_.is_open() ? births_.is_since_open(tid) : all_seen_;
+    born = finding_births_ || (births_.is_open() ? births_.is_since_open(tid) : all_seen_);
     born_found_ += finding_births_ ? 1U : 0U;
     born_missed_ += finding_births_ || !born || births_.is_since_look(tid) ? 0U : 1U;
     // Else the kernel's last id is not what it should be: from now on by scans.

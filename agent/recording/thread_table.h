@@ -41,7 +41,7 @@ class ThreadTable {
   // Arms threads that have begun since the last call, whatever their number; cheap if there are
   // none. To be called often: see look_every_ns.
   void find_births(std::uint64_t now_ns);
-  // How soon to call it again: more often while threads are born.
+  // How soon to call it again: more often while threads are born, as far as that is cheap.
   std::int64_t look_every_ns(std::uint64_t now_ns) const;
   // Retires those that lived for less than a second; once in 100 ms.
   void look_at_young(std::uint64_t now_ns);
@@ -67,6 +67,9 @@ class ThreadTable {
 
  private:
   void see(std::int32_t tid);
+  void see_born(std::int32_t tid);
+  bool may_arm_at_once(std::uint64_t now_ns);
+  void note_look_cost();
   void take(std::uint32_t slot, std::int32_t tid, bool born);
   bool is_another(const sampling::ThreadEntry& entry);
   bool runs_backwards(const sampling::ThreadEntry& entry);
@@ -98,12 +101,15 @@ class ThreadTable {
   std::uint32_t refused_ = 0; // for want of a slot, in the scan that runs
   ThreadIndex index_;
   BirthWatch births_;
-  bool births_known_ = false;     // births_ finds them all, as far as scans have shown
-  std::uint32_t born_found_ = 0;  // by births_
-  std::uint32_t born_missed_ = 0; // ... that a scan has found
-  bool finding_births_ = false;   // what is seen now comes from births_
-  bool all_seen_ = true;          // the first scan has met every thread that was there
-  std::uint32_t names_left_ = 0;  // of those that the current second allows
+  bool births_known_ = false;        // births_ finds them all, as far as scans have shown
+  std::uint32_t born_found_ = 0;     // by births_
+  std::uint32_t born_missed_ = 0;    // ... that a scan has found
+  bool finding_births_ = false;      // what is seen now comes from births_
+  std::uint64_t cpu_at_look_ns_ = 0; // of the agent's thread
+  std::uint64_t look_cost_ns_ = 0;   // from one look to the next, lately
+  std::uint64_t next_arm_ns_ = 0;    // of births at first sight, see may_arm_at_once
+  bool all_seen_ = true;             // the first scan has met every thread that was there
+  std::uint32_t names_left_ = 0;     // of those that the current second allows
   std::uint64_t naming_second_ends_ns_ = 0;
   std::uint64_t begun_ns_ = 0;
   std::uint64_t last_birth_ns_ = 0;

@@ -7,7 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace jprof::agent::recording {
@@ -74,6 +79,104 @@ TEST(BirthWatch, FindsThreadsThatBeganAndNoOthers) {
   EXPECT_TRUE(watch.is_since_open(second.tid()));
   EXPECT_FALSE(watch.is_since_open(old.tid()));
   watch.close();
+}
+
+// What stands for /proc/loadavg: a container may mask it, or show another PID namespace's.
+class MadeUp {
+ public:
+  MadeUp() { ::close(::mkstemp(path_.data())); }
+  ~MadeUp() { ::unlink(path_.c_str()); }
+  const char* path() const { return path_.c_str(); }
+  void says(const std::string& text) const { std::ofstream(path_) << text; }
+  void last_is(std::int32_t tid) const {
+    says("0.52 0.58 0.59 1/1213 " + std::to_string(tid) + "\n");
+  }
+
+ private:
+  std::string path_ = testing::TempDir() + "loadavg-XXXXXX";
+};
+
+TEST(BirthWatch, IsNotThereWhereTheFileIsMasked) {
+  const MadeUp file;
+  for (const char* masked : {"", "0.00 0.00 0.00 0/0 0\n", "masked\n", "1 2 3 4/5 99999999999\n"}) {
+    file.says(masked);
+    BirthWatch watch;
+    watch.open(file.path());
+    EXPECT_FALSE(watch.is_open()) << masked;
+  }
+  BirthWatch watch;
+  watch.open("/proc/no/such/file");
+  EXPECT_FALSE(watch.is_open());
+}
+
+TEST(BirthWatch, SaysThatOnlyAScanFindsWhatIsNewOnceTheFileIsMasked) {
+  const MadeUp file;
+  file.last_is(os::thread_id());
+  BirthWatch watch;
+  watch.open(file.path());
+  ASSERT_TRUE(watch.is_open());
+  file.says("");
+  EXPECT_FALSE(look(watch).all);
+}
+
+// The kernel begins anew at 300: what lies between may be ours, and is found by a scan. From there
+// on it counts up again.
+TEST(BirthWatch, SaysThatOnlyAScanFindsWhatIsNewWhenIdsWrap) {
+  const MadeUp file;
+  file.last_is(4'194'300);
+  BirthWatch watch;
+  watch.open(file.path());
+  const Living born;
+  file.last_is(born.tid() - 1);
+
+  EXPECT_FALSE(look(watch).all);
+  EXPECT_TRUE(watch.is_since_open(born.tid() - 1));
+  EXPECT_FALSE(watch.is_since_open(4'194'299));
+
+  file.last_is(born.tid());
+  const Found found = look(watch);
+  EXPECT_TRUE(found.all && found.has(born.tid()));
+}
+
+// With hostPID, or in a pod that shares its namespace, ids are given to anybody.
+TEST(BirthWatch, SaysThatOnlyAScanFindsWhatIsNewWhereTooManyIdsAreOthers) {
+  const MadeUp file;
+  file.last_is(1000);
+  BirthWatch watch;
+  watch.open(file.path());
+  file.last_is(1'000'000);
+  EXPECT_FALSE(look(watch).all);
+
+  const Living born; // once it is calm again
+  file.last_is(born.tid() - 1);
+  look(watch);
+  file.last_is(born.tid());
+  EXPECT_TRUE(look(watch).has(born.tid()));
+}
+
+TEST(BirthWatch, AsksEachIdTwiceAndTellsWhichTimeItIs) {
+  const MadeUp file;
+  const Living born;
+  file.last_is(born.tid() - 1);
+  BirthWatch watch;
+  watch.open(file.path());
+  file.last_is(born.tid());
+  std::vector<bool> again;
+  struct Asked {
+    BirthWatch& watch;
+    std::vector<bool>& again;
+    std::int32_t tid;
+  } asked{watch, again, born.tid()};
+  const auto visit = [](std::int32_t tid, void* context) {
+    const auto& to = *static_cast<Asked*>(context);
+    if (tid == to.tid) {
+      to.again.push_back(to.watch.is_asked_again(tid));
+    }
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(watch.look(1, visit, &asked));
+  }
+  EXPECT_EQ(again, (std::vector<bool>{true, false}));
 }
 
 TEST(BirthWatch, FindsNothingOnceItIsClosed) {
