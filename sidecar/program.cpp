@@ -4,6 +4,7 @@
 
 #include "lib/cli/program.h"
 #include "sidecar/commands/commands.h"
+#include "sidecar/container/oom_order.h"
 
 #include <csignal>
 #include <malloc.h>
@@ -13,6 +14,9 @@
 namespace jprof::sidecar {
 
 int run_program(int argc, char** argv) {
+  // Where memory runs out, what jprof holds is to go and not what the JVM holds. First of all: a
+  // process that has closed itself cannot ask for it any more.
+  container::be_first_to_die();
   // A JVM of our uid must not be able to open our /proc files. The image's mode 0711 makes us
   // non-dumpable before the first instruction; this covers every other way to be started.
   prctl(PR_SET_DUMPABLE, 0);

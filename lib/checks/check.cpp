@@ -23,7 +23,7 @@ struct Row {
   std::string_view question;
 };
 
-constexpr std::array<Row, 21> kRows = {{
+constexpr std::array<Row, 22> kRows = {{
     {CheckId::kClusterReachable, "cluster", "does the cluster answer?"},
     {CheckId::kPodRunning, "pod", "is the pod running?"},
     {CheckId::kExecAllowed, "exec", "may you exec into the pod?"},
@@ -40,6 +40,7 @@ constexpr std::array<Row, 21> kRows = {{
     {CheckId::kPlace, "place", "is there a place for the agent?"},
     {CheckId::kOtherProfiler, "profiler", "is no other profiler in the JVM?"},
     {CheckId::kTimers, "timers", "are there timers for every thread?"},
+    {CheckId::kMemory, "memory", "is there memory for a capture?"},
     {CheckId::kNotice, "notice", "does the JVM stay silent?"},
     {CheckId::kSelf, "self", "is jprof itself closed to the JVM?"},
     {CheckId::kFree, "free", "is no other capture in the way?"},

@@ -33,6 +33,7 @@ enum class CheckId {
   kPlace,
   kOtherProfiler,
   kTimers,
+  kMemory,
   kNotice,
   kSelf,
   kFree,

@@ -63,6 +63,12 @@ base::Result<std::int64_t> in_range(const Json& json, const char* key, std::int6
   return value;
 }
 
+base::Result<std::uint64_t> pod_memory_in(const Json& json) {
+  JPROF_TRY_ASSIGN(const std::int64_t bytes,
+                   in_range(json, "podMemoryBytes", 0, std::numeric_limits<std::int64_t>::max()));
+  return static_cast<std::uint64_t>(bytes);
+}
+
 base::Result<std::vector<std::string>> text_list(const Json& json, const char* key,
                                                  std::size_t most = kMostFiles,
                                                  std::size_t longest = kLongestText) {
@@ -93,6 +99,8 @@ Json encode_record(const RecordRequest& record) {
                {"engine", record.engine},
                {"walker", record.walker},
                {"leaveBehind", record.leave_behind},
+               {"force", record.force},
+               {"podMemoryBytes", record.pod_memory},
                {"formats", record.formats},
                {"sendFiles", record.send_files},
                {"join", record.join}};
@@ -119,11 +127,13 @@ base::Result<RecordRequest> parse_record(const Json& json) {
                    in_range(json, "pid", 0, std::numeric_limits<std::int32_t>::max()));
   JPROF_TRY_ASSIGN(const std::int64_t duration, in_range(json, "durationNs", 1, 7 * kDay));
   JPROF_TRY_ASSIGN(const std::int64_t interval, in_range(json, "intervalNs", 0, kDay));
+  JPROF_TRY_ASSIGN(record.pod_memory, pod_memory_in(json));
   JPROF_TRY_ASSIGN(record.formats, text_list(json, "formats"));
   record.pid = static_cast<std::uint32_t>(pid);
   record.duration = std::chrono::nanoseconds(duration);
   record.interval = std::chrono::nanoseconds(interval);
   record.leave_behind = base::json_bool(json, "leaveBehind");
+  record.force = base::json_bool(json, "force");
   record.send_files = base::json_bool(json, "sendFiles", true);
   record.join = base::json_bool(json, "join", false);
   const Json& pod = base::json_object(json, "pod");
@@ -203,8 +213,9 @@ std::string encode_request(const Request& request) {
     return base::dump_json({{"type", "release"}, {"id", request.release.id}});
   case RequestKind::kAttach:
     return base::dump_json(encode_attach(request.attach));
-  case RequestKind::kList:
   case RequestKind::kTargets:
+    return base::dump_json({{"type", "targets"}, {"podMemoryBytes", request.targets.pod_memory}});
+  case RequestKind::kList:
   case RequestKind::kQuit:
     break;
   }
@@ -228,6 +239,8 @@ base::Result<Request> parse_request(std::string_view payload) {
       JPROF_TRY_ASSIGN(request.release.id, short_text(json, "id", ""));
     } else if (kind == RequestKind::kAttach) {
       JPROF_TRY_ASSIGN(request.attach, parse_attach(json));
+    } else if (kind == RequestKind::kTargets) {
+      JPROF_TRY_ASSIGN(request.targets.pod_memory, pod_memory_in(json));
     }
     return request;
   }

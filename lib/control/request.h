@@ -43,6 +43,8 @@ struct RecordRequest {
   std::string engine;               // empty: the default
   std::string walker;               // empty: the default
   bool leave_behind = false;        // what the walker leaves in the JVM for good may stay
+  bool force = false;               // also where memory is short
+  std::uint64_t pod_memory = 0;     // the pod's memory limit in bytes; 0: none, or not known
   std::vector<std::string> formats; // endings without a dot: "html", "collapsed", "jprof"
   bool send_files = true;           // false: keep them for `fetch`, send only the result
   bool join = false;                // another capture of this JVM is running: wait for its result
@@ -72,8 +74,13 @@ struct AttachRequest {
   std::string container_id;            // as in RecordRequest
 };
 
+// Of kTargets, which tells also what would keep a capture from being made.
+struct TargetsRequest {
+  std::uint64_t pod_memory = 0; // as in RecordRequest
+};
+
 // kList: captures in the spool. kTargets: JVMs that the sidecar sees. kQuit: the container is not
-// needed any more. None of them has parameters.
+// needed any more. kList and kQuit have no parameters.
 enum class RequestKind { kRecord, kFetch, kList, kTargets, kRelease, kAttach, kQuit };
 
 struct Request {
@@ -82,6 +89,7 @@ struct Request {
   FetchRequest fetch;   // of kFetch
   ReleaseRequest release;
   AttachRequest attach;
+  TargetsRequest targets;
 };
 
 std::string_view request_word(RequestKind kind);

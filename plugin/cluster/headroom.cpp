@@ -14,10 +14,11 @@ using base::ErrorCode;
 using kube::mebibytes;
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
-// serve, session and the recorder with its region of 16 MiB, while the files are derived: a
-// recorder of 10 s at 1 ms took 22 MiB, and large profiles take more.
-constexpr std::uint64_t kCaptureNeeds = 64 * kMebibyte;
-// The agent's tables and its thread, in the JVM's own container.
+// serve, session and the recorder with the largest region, 16 MiB: 10 MiB at the usual interval, 25
+// MiB at 1 ms with stacks that all differ (docs/design/memory.md). The sidecar bounds itself by
+// what is left, and looks again, from inside, before it begins.
+constexpr std::uint64_t kCaptureNeeds = 32 * kMebibyte;
+// The agent's tables and its thread, in the JVM's own container: up to 2 MiB were seen.
 constexpr std::uint64_t kAgentNeeds = 4 * kMebibyte;
 // The least that a JVM is known to run in.
 constexpr std::uint64_t kSmallestJvm = 32 * kMebibyte;

@@ -43,10 +43,8 @@ void add_ladder_options(cli::Command command, LadderFlags& flags) {
               "restricted or baseline")
       .one_of({"SYS_PTRACE"})
       .group(kGroup);
-  command
-      .flag("--force", flags.force,
-            "Also where the pod or its node has little memory left for an ephemeral container")
-      .group(kGroup);
+  command.flag("--force", flags.force,
+               "Also where the JVM, its pod or its node has little memory left");
   command.flag("--explain", flags.explain, "Say which way into the pod is taken, and why");
 }
 

@@ -230,7 +230,10 @@ bool Examination::ask_session() {
   }
   pass(CheckId::kSidecarVersion,
        "jprof " + (*session)->peer().version + " in the pod, " + JPROF_VERSION + " here");
-  const auto targets = ask(**session, control::RequestKind::kTargets);
+  control::Request request;
+  request.kind = control::RequestKind::kTargets;
+  request.targets.pod_memory = pod_->memory_limit.value_or(0);
+  const auto targets = ask(**session, request);
   if (!targets) {
     return fail(CheckId::kProcess, targets.error());
   }

@@ -181,6 +181,8 @@ Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& 
   JPROF_TRY_ASSIGN(const kube::Container* target, kube::find_target(pod, options.container));
   JPROF_TRY_ASSIGN(out.way, find_way(pod, target, ladder));
   out.force = ladder.force;
+  out.request.record.force = ladder.force;
+  out.request.record.pod_memory = pod.memory_limit.value_or(0);
   out.outputs = outputs_of(plan, options, pod, occasion.time, several);
   JPROF_TRY(check_places(out.outputs));
   for (const Output& output : out.outputs) {

@@ -47,6 +47,10 @@ Result<std::unique_ptr<Session>> open_session(kube::KubeClient& client, const ku
 Result<control::ResultMessage> ask(Session& session, control::RequestKind kind) {
   control::Request request;
   request.kind = kind;
+  return ask(session, request);
+}
+
+Result<control::ResultMessage> ask(Session& session, const control::Request& request) {
   NoFiles handler;
   return session.run(request, handler);
 }

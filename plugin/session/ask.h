@@ -26,5 +26,6 @@ base::Result<std::unique_ptr<Session>> open_session(kube::KubeClient& client, co
                                                     const std::string& container,
                                                     const Interrupt& interrupt);
 base::Result<control::ResultMessage> ask(Session& session, control::RequestKind kind);
+base::Result<control::ResultMessage> ask(Session& session, const control::Request& request);
 
 } // namespace jprof::plugin

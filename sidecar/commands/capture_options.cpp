@@ -23,6 +23,8 @@ void add_agent_options(cli::Command command, CaptureOptions& options) {
       .option("--agent-volume", options.agent_volume,
               "Directory that the JVM's container mounts as well, for the agent")
       .environment("JPROF_AGENT_VOLUME");
+  command.flag("--force", options.force,
+               "Also where the JVM, what holds it or the machine has little memory left");
 }
 
 void add_leave_behind(cli::Command command, CaptureOptions& options) {
@@ -46,6 +48,7 @@ base::Result<record::CaptureRequest> request_of(const CaptureOptions& options) {
   request.agent_file = options.agent;
   request.agent_volume = options.agent_volume;
   request.leave_behind = options.leave_behind;
+  request.force = options.force;
   return request;
 }
 

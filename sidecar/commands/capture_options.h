@@ -21,6 +21,7 @@ struct CaptureOptions {
   std::string agent{};
   std::string agent_volume{};
   bool leave_behind = false;
+  bool force = false;
 };
 
 // PID, --duration and --interval; then, where a command has its own in between, the rest. The

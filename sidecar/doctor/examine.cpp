@@ -5,8 +5,12 @@
 #include "lib/base/deadline.h"
 #include "lib/base/encoding.h"
 #include "sidecar/container/access.h"
+#include "sidecar/container/memory_group.h"
+#include "sidecar/container/oom_order.h"
 #include "sidecar/inject/place.h"
 #include "sidecar/jvm/attach_socket.h"
+#include "sidecar/record/headroom.h"
+#include "sidecar/record/memory_budget.h"
 
 #include <algorithm>
 #include <chrono>
@@ -202,6 +206,31 @@ Check check_timers(const container::ProcessStatus& status) {
   return checks::pass(CheckId::kTimers, text);
 }
 
+// What a capture of the usual interval would be refused with, in the same words.
+Check check_memory(const TargetRoot& root, const jvm::Target& target, std::uint64_t pod_memory) {
+  const record::Headroom headroom(container::own_memory_groups(),
+                                  container::memory_groups_of(target.process, root),
+                                  record::surroundings(pod_memory));
+  const record::MemoryNeed need =
+      record::memory_need(record::usual_region_bytes(target.status.threads));
+  if (const base::Status enough = headroom.check(need); !enough) {
+    return checks::fail(CheckId::kMemory, enough.error());
+  }
+  const auto ours = container::own_oom_order();
+  const auto theirs = container::oom_order_of(target.process);
+  const bool after = ours && theirs && *ours <= *theirs && *ours != container::kFirstToDie;
+  if (after) {
+    return checks::warn(CheckId::kMemory,
+                        headroom.text() +
+                            "; the kernel would not end jprof before the JVM "
+                            "(oom_score_adj " +
+                            std::to_string(*ours) + " and " + std::to_string(*theirs) + ")",
+                        "a capture gives its memory back by itself where what it shares with the "
+                        "JVM becomes short; a sidecar with a memory limit of its own shares none");
+  }
+  return checks::pass(CheckId::kMemory, headroom.text());
+}
+
 Check check_notice(const jvm::JvmFacts& facts, const container::LoadedVm& vm) {
   constexpr int kFirstWithNotice = 21; // JEP 451
   if (facts.release.feature >= kFirstWithNotice && !facts.flags.agents_announced &&
@@ -230,7 +259,8 @@ const Check* Examination::obstacle() const {
   return found == checks.end() ? nullptr : &*found;
 }
 
-Examination examine(jvm::Candidate candidate, const std::optional<inject::SharedVolume>& volume) {
+Examination examine(jvm::Candidate candidate, const std::optional<inject::SharedVolume>& volume,
+                    std::uint64_t pod_memory) {
   Examination result;
   result.pid = candidate.target.pid();
   result.facts = jvm::read_facts(candidate.target);
@@ -247,10 +277,12 @@ Examination examine(jvm::Candidate candidate, const std::optional<inject::Shared
     list.push_back(check_place(*root, target, volume));
     list.push_back(check_profiler(target.vm));
     list.push_back(check_timers(target.status));
+    list.push_back(check_memory(*root, target, pod_memory));
     list.push_back(check_notice(result.facts, target.vm));
   } else {
-    for (const CheckId id : {CheckId::kAttach, CheckId::kTmp, CheckId::kAgents, CheckId::kPlace,
-                             CheckId::kOtherProfiler, CheckId::kTimers, CheckId::kNotice}) {
+    for (const CheckId id :
+         {CheckId::kAttach, CheckId::kTmp, CheckId::kAgents, CheckId::kPlace,
+          CheckId::kOtherProfiler, CheckId::kTimers, CheckId::kMemory, CheckId::kNotice}) {
       list.push_back(checks::skip(id, "cannot be seen without access"));
     }
   }

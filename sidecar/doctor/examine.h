@@ -7,6 +7,7 @@
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/jvm/jvm_facts.h"
 
+#include <cstdint>
 #include <optional>
 #include <sys/types.h>
 #include <vector>
@@ -25,7 +26,9 @@ struct Examination {
   const checks::Check* obstacle() const;
 };
 
-Examination examine(jvm::Candidate candidate, const std::optional<inject::SharedVolume>& volume);
+// `pod_memory`: the pod's memory limit in bytes, if it is known; 0: it is not.
+Examination examine(jvm::Candidate candidate, const std::optional<inject::SharedVolume>& volume,
+                    std::uint64_t pod_memory = 0);
 Examination examine(const container::ProcRoot& proc, pid_t pid,
                     const std::optional<inject::SharedVolume>& volume);
 

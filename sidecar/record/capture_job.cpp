@@ -16,6 +16,7 @@
 #include "sidecar/jvm/java_command.h"
 #include "sidecar/jvm/jvm_release.h"
 #include "sidecar/record/capture_outcome.h"
+#include "sidecar/record/headroom.h"
 #include "sidecar/record/memory_budget.h"
 #include "sidecar/record/recorder.h"
 #include "sidecar/record/recording_file.h"
@@ -149,17 +150,23 @@ std::launch when_to_share() {
                                  : std::launch::deferred;
 }
 
-base::Result<SharedMemory> share_memory(nanoseconds interval, std::uint64_t threads) {
-  const MemoryBudget budget = memory_budget(available_memory());
-  const std::uint64_t bytes = std::min(
-      budget.region_bytes,
-      region_bytes_for({.interval = interval, .processors = processors(), .threads = threads}));
+base::Result<SharedMemory> share_memory(std::uint64_t region_bytes,
+                                        std::optional<std::uint64_t> free_bytes) {
+  const MemoryBudget budget = memory_budget(free_bytes);
+  const std::uint64_t bytes = std::min(budget.region_bytes, region_bytes);
   JPROF_TRY_ASSIGN(base::UniqueFd region, make_region(bytes));
   return SharedMemory{budget, bytes, std::move(region)};
 }
 
+// Of two bounds, of which each may be none.
+std::optional<std::uint64_t> lesser(std::optional<std::uint64_t> a,
+                                    std::optional<std::uint64_t> b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
 struct Opened {
   container::TargetRoot root;
+  Headroom headroom;
   inject::AgentLink link;
 };
 
@@ -211,12 +218,23 @@ class Capture {
     return {};
   }
 
-  base::Result<Opened> open(const jvm::Target& target, const std::string& agent_file) const {
-    JPROF_TRY_ASSIGN(container::TargetRoot root,
-                     container::open_root(target.process, base::Deadline::after(kRootTimeout)));
-    JPROF_TRY_ASSIGN(inject::AgentLink link, connect(target, agent_file));
-    JPROF_TRY(stop_if_asked());
-    return Opened{std::move(root), std::move(link)};
+  // Before anything is done to the JVM or taken of what it needs.
+  base::Result<Headroom> look_for_memory(const jvm::Target& target,
+                                         const container::TargetRoot& root,
+                                         std::uint64_t region_bytes) {
+    Headroom headroom(container::own_memory_groups(),
+                      container::memory_groups_of(target.process, root),
+                      surroundings(request_.pod_memory));
+    if (const base::Status enough = headroom.check(memory_need(region_bytes)); !enough) {
+      if (!request_.force) {
+        return base::fail(enough.error());
+      }
+      outcome_.notes.push_back("forced: " + enough.error().message);
+    }
+    if (!headroom.sees_target()) {
+      outcome_.notes.push_back("whether the JVM has memory left was not seen: " + headroom.text());
+    }
+    return headroom;
   }
 
   base::Result<inject::AgentLink> connect(const jvm::Target& target,
@@ -251,16 +269,25 @@ class Capture {
   // Nothing of the session is left when it returns: the agent is free for the next one.
   base::Result<RecorderResult> record_from(const jvm::Target& target, const std::string& agent_file,
                                            RecordingFile& file) {
+    JPROF_TRY_ASSIGN(container::TargetRoot root,
+                     container::open_root(target.process, base::Deadline::after(kRootTimeout)));
+    const std::uint64_t region = region_bytes_for({.interval = request_.interval,
+                                                   .processors = processors(),
+                                                   .threads = target.status.threads});
+    JPROF_TRY_ASSIGN(Headroom headroom, look_for_memory(target, root, region));
     // A thread beside us lets the JVM go first where they share a processor after all. Where there
     // is to be none, or none can be made, get() does it.
     const pid_t caller = ::gettid();
-    auto sharing = std::async(when_to_share(), [this, &target, caller] {
+    const auto free_bytes = lesser(available_memory(), headroom.for_us());
+    auto sharing = std::async(when_to_share(), [caller, region, free_bytes] {
       if (::gettid() != caller) {
         ::setpriority(PRIO_PROCESS, 0, kNiceness); // of this thread alone (setpriority(2))
       }
-      return share_memory(request_.interval, target.status.threads);
+      return share_memory(region, free_bytes);
     });
-    JPROF_TRY_ASSIGN(Opened opened, open(target, agent_file));
+    JPROF_TRY_ASSIGN(inject::AgentLink link, connect(target, agent_file));
+    JPROF_TRY(stop_if_asked());
+    Opened opened{std::move(root), std::move(headroom), std::move(link)};
     JPROF_TRY_ASSIGN(const SharedMemory memory, sharing.get());
     describe(target, opened.link);
     return record_into(file, memory, opened, target);
@@ -286,6 +313,9 @@ class Capture {
     };
     input.native.symbolizer = &symbolizer;
     input.standstill = [&standstill] { return standstill.look(Standstill::Clock::now()); };
+    if (!request_.force) {
+      input.shortage = [&opened] { return opened.headroom.shortage(); };
+    }
     input.progress = progress_;
     input.on_start = [this, &opened] {
       opened.link.leftovers.reset();

@@ -6,6 +6,7 @@
 #include "lib/capture/coverage.h"
 #include "lib/profile/profile.h"
 #include "lib/wire/detail.h"
+#include "sidecar/record/memory_budget.h"
 
 #include <chrono>
 #include <cstdint>
@@ -25,11 +26,13 @@ inline constexpr char kRecordingFile[] = "profile.jprof";
 struct CaptureRequest {
   std::optional<std::int32_t> pid; // empty: the one JVM that is visible
   std::chrono::nanoseconds duration{std::chrono::seconds(10)};
-  std::chrono::nanoseconds interval{std::chrono::milliseconds(10)};
+  std::chrono::nanoseconds interval{kUsualInterval};
   std::string event = "cpu";
   std::string engine = "auto"; // or "cpu-timer", "perf-clock" (which falls back to the timer)
   std::string walker = "vmstructs";
-  bool leave_behind = false; // what the walker leaves in the JVM for good may stay
+  bool leave_behind = false;    // what the walker leaves in the JVM for good may stay
+  bool force = false;           // also where memory is short
+  std::uint64_t pod_memory = 0; // the pod's limit in bytes, if it is known; 0: it is not
   std::uint32_t max_depth = 2048;
   std::uint32_t max_overhead_permille = wire::kDefaultOverheadPermille; // 0: no limit
   // What to derive besides profile.jprof, by file ending without the dot: "html", "collapsed".

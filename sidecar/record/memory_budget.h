@@ -9,8 +9,7 @@
 
 namespace jprof::record {
 
-// What this process's cgroup can still take: limit - (usage - inactive_file), of version 2 or 1
-// (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst). Nothing where there is no limit.
+// What this process's cgroup, and those above it, can still take. Nothing where there is no limit.
 // Going over it would not fail but kill us: so it is asked before memory is taken.
 std::optional<std::uint64_t> free_memory(const std::string& cgroup_mount = "/sys/fs/cgroup",
                                          const std::string& own_cgroup = "/proc/self/cgroup");
@@ -27,6 +26,9 @@ struct MemoryBudget {
 // quarter for samples when it renders, all within what makes sense.
 MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes);
 
+// Of a capture, if nobody asks for another.
+inline constexpr std::chrono::milliseconds kUsualInterval{10};
+
 struct RegionNeed {
   std::chrono::nanoseconds interval{0}; // of CPU time, between samples of a thread
   long processors = 1;
@@ -36,5 +38,8 @@ struct RegionNeed {
 // of the work of a start, and few processors sampled each 10 ms fill little. It is for half a
 // second of deep stacks that all differ, and for twice the threads that there are.
 std::uint64_t region_bytes_for(const RegionNeed& need);
+// The same for this machine's processors and the interval that captures have if nobody asks for
+// another.
+std::uint64_t usual_region_bytes(std::uint64_t threads);
 
 } // namespace jprof::record

@@ -278,9 +278,16 @@ class Session {
     } else if (intake_.full() && !stop_asked_) {
       end_early("the recording reached its size limit");
       ask_to_stop();
+    } else if (std::string why = shortage(); !why.empty()) {
+      end_early(std::move(why));
+      ask_to_stop();
     } else if (elapsed() > options_.duration + kDeadlineGrace) {
       ask_to_stop();
     }
+  }
+
+  std::string shortage() const {
+    return input_.shortage && !stop_asked_ ? input_.shortage() : std::string();
   }
 
   // Until the next drain is due, the agent says something, or a stop is asked for.

@@ -61,6 +61,9 @@ struct RecorderInput {
   NativeSource native;
   // Asked once the agent was told to stop: why it cannot answer, empty if it can. May be empty.
   std::function<std::string()> standstill;
+  // Asked with each drain: why our memory must be given back now, empty if it need not. May be
+  // empty.
+  std::function<std::string()> shortage;
   ProgressCallback progress; // may be empty
   // What can wait until the agent samples; called once it does. May be empty.
   std::function<void()> on_start;

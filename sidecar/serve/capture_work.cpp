@@ -277,6 +277,8 @@ class Work {
       job.walker = request_.walker;
     }
     job.leave_behind = request_.leave_behind;
+    job.force = request_.force;
+    job.pod_memory = request_.pod_memory;
     for (const std::string& format : request_.formats) {
       if (format != "jprof" && format != "manifest") {
         job.formats.push_back(format);

@@ -263,7 +263,7 @@ void Connection::on_request(const control::Frame& frame) {
     start_sending(Reply{list_reply(context_.spool), ""});
     break;
   case control::RequestKind::kTargets: {
-    auto result = targets_reply(context_);
+    auto result = targets_reply(context_, request_.targets);
     start_sending(result ? base::Result<Reply>(Reply{std::move(*result), ""})
                          : base::fail(std::move(result).error()));
   }

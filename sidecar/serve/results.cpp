@@ -126,7 +126,8 @@ control::ResultMessage list_reply(const spool::Spool& spool) {
   return result;
 }
 
-base::Result<control::ResultMessage> targets_reply(const ServeContext& context) {
+base::Result<control::ResultMessage> targets_reply(const ServeContext& context,
+                                                   const control::TargetsRequest& request) {
   const config::SidecarConfig& config = context.config;
   JPROF_TRY_ASSIGN(std::vector<jvm::Candidate> found, jvm::find_jvms());
   std::optional<inject::SharedVolume> volume;
@@ -136,7 +137,7 @@ base::Result<control::ResultMessage> targets_reply(const ServeContext& context) 
   std::vector<doctor::Examination> examined;
   for (jvm::Candidate& candidate : found) {
     if (examined.size() < kMostTargets) {
-      examined.push_back(doctor::examine(std::move(candidate), volume));
+      examined.push_back(doctor::examine(std::move(candidate), volume, request.pod_memory));
     }
   }
   control::ResultMessage result;

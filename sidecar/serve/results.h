@@ -30,6 +30,7 @@ base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::Fetc
 control::ResultMessage list_reply(const spool::Spool& spool);
 // The JVMs visible, each with the doctor's checks, as `jprof list -o json` shows them, and what
 // serve itself would say to who wants to record.
-base::Result<control::ResultMessage> targets_reply(const ServeContext& context);
+base::Result<control::ResultMessage> targets_reply(const ServeContext& context,
+                                                   const control::TargetsRequest& request);
 
 } // namespace jprof::serve

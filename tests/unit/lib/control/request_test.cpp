@@ -24,6 +24,8 @@ Request record_request() {
   request.record.send_files = false;
   request.record.join = true;
   request.record.leave_behind = true;
+  request.record.force = true;
+  request.record.pod_memory = 67108864;
   request.record.pod = {"c1",         "shop",     "checkout-1",     "uid",      "node-1", "app",
                         "Deployment", "checkout", "registry/app:1", "sha256:ab"};
   return request;
@@ -43,6 +45,8 @@ TEST(Request, RecordComesBackAsSent) {
   EXPECT_FALSE(got->record.send_files);
   EXPECT_TRUE(got->record.join);
   EXPECT_TRUE(got->record.leave_behind);
+  EXPECT_TRUE(got->record.force);
+  EXPECT_EQ(got->record.pod_memory, 67108864U);
 }
 
 TEST(Request, AttachComesBackAsSent) {

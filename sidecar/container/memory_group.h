@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/unique_fd.h"
+#include "sidecar/container/process.h"
+#include "sidecar/container/target_root.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jprof::container {
+
+// What a group of processes may take of memory, and what it has taken.
+struct MemoryRoom {
+  std::optional<std::uint64_t> limit; // none: only what is above it bounds it
+  // Less the file cache that no process has mapped: the kernel gives that up before it ends anybody
+  // for want of memory (mm/vmscan.c). What is mapped is the programs' own code, and memory in
+  // files (tmpfs, memfd) can go nowhere.
+  std::uint64_t used = 0;
+  // Version 1 tells the least limit of those above, though not what they have used.
+  bool limit_is_inherited = false;
+
+  std::optional<std::uint64_t> left() const {
+    return limit ? std::optional(*limit > used ? *limit - used : 0) : std::nullopt;
+  }
+};
+
+// A memory cgroup, of version 2 or 1, held open: it can be read again and again, also by a process
+// that may open nothing any more. Movable.
+class MemoryGroup {
+ public:
+  // Of its folder. Nothing where it tells no memory: no such controller, or version 2's root.
+  static std::optional<MemoryGroup> open(int folder, std::string path);
+
+  // As of now; nothing where it is gone.
+  std::optional<MemoryRoom> room() const;
+  // As /proc/PID/cgroup has it: the same for two processes if they are in the same one.
+  const std::string& path() const { return path_; }
+
+ private:
+  struct Version;
+  MemoryGroup(const Version& version, std::string path)
+      : version_(&version), path_(std::move(path)) {}
+
+  const Version* version_;
+  std::string path_;
+  base::UniqueFd limit_;
+  base::UniqueFd usage_;
+  base::UniqueFd stat_;
+};
+
+// This process's group and those above it, as far as `mount` shows them, from the innermost. In a
+// container that is the container's own; elsewhere all.
+std::vector<MemoryGroup> own_memory_groups(const std::string& mount = "/sys/fs/cgroup",
+                                           const std::string& self = "/proc/self/cgroup");
+// The same of another process: by our own mount where that shows its group, else by the mount in
+// its root, where a container's runtime has put its own group. What stands there and is no cgroup
+// is not read. Empty: it cannot be known.
+std::vector<MemoryGroup> memory_groups_of(const Process& process, const TargetRoot& root,
+                                          const std::string& mount = "/sys/fs/cgroup");
+
+// What the machine could still hand out (MemAvailable); nothing where that cannot be read.
+std::optional<std::uint64_t> machine_memory(const std::string& meminfo = "/proc/meminfo");
+
+} // namespace jprof::container
