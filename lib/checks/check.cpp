@@ -23,7 +23,7 @@ struct Row {
   std::string_view question;
 };
 
-constexpr std::array<Row, 22> kRows = {{
+constexpr std::array<Row, 23> kRows = {{
     {CheckId::kClusterReachable, "cluster", "does the cluster answer?"},
     {CheckId::kPodRunning, "pod", "is the pod running?"},
     {CheckId::kExecAllowed, "exec", "may you exec into the pod?"},
@@ -43,6 +43,7 @@ constexpr std::array<Row, 22> kRows = {{
     {CheckId::kMemory, "memory", "is there memory for a capture?"},
     {CheckId::kNotice, "notice", "does the JVM stay silent?"},
     {CheckId::kSelf, "self", "is jprof itself closed to the JVM?"},
+    {CheckId::kSandbox, "sandbox", "is what reads the JVM's bytes shut in?"},
     {CheckId::kFree, "free", "is no other capture in the way?"},
     {CheckId::kRoom, "room", "would the sidecar take another capture now?"},
     {CheckId::kLimits, "limits", "has the sidecar the limits that it began with?"},

@@ -36,6 +36,7 @@ enum class CheckId {
   kMemory,
   kNotice,
   kSelf,
+  kSandbox,
   kFree,
   kRoom,
   kLimits,

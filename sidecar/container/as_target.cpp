@@ -3,6 +3,7 @@
 #include "sidecar/container/as_target.h"
 
 #include "lib/base/file.h"
+#include "lib/base/held_back.h"
 #include "lib/base/json.h"
 #include "sidecar/container/packet.h"
 
@@ -112,6 +113,7 @@ void let_go_of_output() {
 [[noreturn]] void run_child(int socket, const Identity* identity, const Step& step) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   let_go_of_output();
+  base::close_held_back(); // we may be killed before it, and it may be stuck: our locks end with us
   base::Result<Handed> result = base::make_failure(ErrorCode::kInternal, "not run");
   if (base::Status became = identity == nullptr ? base::Status() : become(*identity); !became) {
     result = base::fail(std::move(became).error());

@@ -11,6 +11,7 @@
 #include "sidecar/jvm/attach_socket.h"
 #include "sidecar/record/headroom.h"
 #include "sidecar/record/memory_budget.h"
+#include "sidecar/sandbox/sandbox.h"
 
 #include <algorithm>
 #include <chrono>
@@ -250,6 +251,30 @@ Check check_self() {
   return checks::pass(CheckId::kSelf, "processes of our uid cannot read this jprof");
 }
 
+// What a reader of the JVM's bytes can be kept from here, found out by a process that is then gone.
+Check check_sandbox() {
+  const auto tried =
+      container::within(base::Deadline::after(kStepTime), []() -> base::Result<container::Handed> {
+        const sandbox::Entered entered = sandbox::enter({});
+        std::string text = entered.system_calls ? "seccomp" : "";
+        text += entered.paths ? (text.empty() ? "Landlock" : " and Landlock") : "";
+        text = text.empty() ? "nothing is in force" : text + " in force";
+        for (const std::string& missing : entered.missing) {
+          text += "; " + missing;
+        }
+        return container::Handed{{}, (entered.system_calls ? "+" : "-") + text};
+      });
+  if (!tried || tried->text.empty()) {
+    return checks::skip(CheckId::kSandbox, "could not be tried");
+  }
+  const std::string text = "where a JVM's bytes are read: " + tried->text.substr(1);
+  return tried->text[0] == '+'
+             ? checks::pass(CheckId::kSandbox, text)
+             : checks::warn(CheckId::kSandbox, text,
+                            "allow the jprof container seccomp(2) and no_new_privs; RuntimeDefault "
+                            "of Kubernetes does");
+}
+
 } // namespace
 
 const Check* Examination::obstacle() const {
@@ -287,6 +312,7 @@ Examination examine(jvm::Candidate candidate, const std::optional<inject::Shared
     }
   }
   list.push_back(check_self());
+  list.push_back(check_sandbox());
   result.candidate = std::move(candidate);
   return result;
 }

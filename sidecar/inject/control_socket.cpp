@@ -13,8 +13,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <ctime>
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <string_view>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -28,7 +31,9 @@ using base::Deadline;
 using base::ErrorCode;
 using base::UniqueFd;
 
+constexpr std::string_view kNamePrefix = ".jprof-";
 constexpr std::size_t kNameCharacters = 24; // 120 bits
+constexpr std::string_view kNameSuffix = ".sock";
 constexpr int kBacklog = 16;
 constexpr int kMostPeers = 64; // strangers tolerated before we give up
 constexpr std::chrono::milliseconds kHelloTime{2000};
@@ -60,6 +65,18 @@ base::Result<UniqueFd> bind_socket(const jvm::Target& target, int directory,
     return base::fail(no_socket(target, errno));
   }
   return socket;
+}
+
+bool nobody_listens(int path_fd) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string held = container::descriptor_path(path_fd);
+  std::memcpy(address.sun_path, held.c_str(), held.size() + 1);
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return socket &&
+         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
+             0 &&
+         errno == ECONNREFUSED;
 }
 
 bool is_target(int socket, const jvm::Target& target) {
@@ -111,6 +128,45 @@ base::Result<wire::HelloMessage> read_hello(int socket, Deadline deadline) {
   return hello;
 }
 
+base::Error not_connected(const jvm::Target& target) {
+  const auto now = target.process.status();
+  if (now && (now->state == 'T' || now->state == 't')) {
+    return base::make_error(ErrorCode::kTimeout,
+                            "the agent did not connect in time: " + target.name() + " is " +
+                                (now->state == 'T' ? "stopped (SIGSTOP)" : "held by a debugger"),
+                            "let it run (kill -CONT) and try again");
+  }
+  return base::make_error(ErrorCode::kTimeout, "the agent did not connect in time");
+}
+
+// Sockets of sessions that were killed, or that a file system thawed too late for. Ours by name,
+// kind and owner; and nobody listens, which the kernel tells of the very file that was looked at:
+// no link is followed, and no name resolved twice. A young one may be about to be listened to.
+void sweep_sockets(const jvm::Target& target, int directory) {
+  constexpr int kMostEntries = 4096;
+  constexpr time_t kYoung = 10; // seconds
+  DIR* listing = ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (listing == nullptr) {
+    return;
+  }
+  int seen = 0;
+  while (const dirent* entry = ++seen <= kMostEntries ? ::readdir(listing) : nullptr) {
+    const std::string_view name(entry->d_name);
+    if (name.size() != kNamePrefix.size() + kNameCharacters + kNameSuffix.size() ||
+        !name.starts_with(kNamePrefix) || !name.ends_with(kNameSuffix)) {
+      continue;
+    }
+    const UniqueFd held(::openat(directory, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat file {};
+    if (held && ::fstat(held.get(), &file) == 0 && S_ISSOCK(file.st_mode) &&
+        file.st_uid == target.status.effective_uid && ::time(nullptr) - file.st_mtime > kYoung &&
+        nobody_listens(held.get())) {
+      ::unlinkat(directory, entry->d_name, 0);
+    }
+  }
+  ::closedir(listing);
+}
+
 base::Status check_version(const wire::HelloMessage& hello) {
   if (hello.min_version <= wire::kControlVersion && hello.version >= wire::kMinControlVersion) {
     return {};
@@ -140,7 +196,7 @@ base::Result<ControlSocket> ControlSocket::create(const jvm::Target& target, Dea
   ControlSocket control(target);
   JPROF_TRY(base::random_bytes(std::as_writable_bytes(std::span(control.nonce_))));
   JPROF_TRY_ASSIGN(const std::string random, base::random_base32(kNameCharacters));
-  const std::string name = ".jprof-" + random + ".sock";
+  const std::string name = std::string(kNamePrefix) + random + std::string(kNameSuffix);
   JPROF_TRY_ASSIGN(const container::TargetRoot root,
                    container::open_root(target.process, deadline));
   auto tmp = container::open_within(deadline, [&] { return root.open_directory("/tmp"); });
@@ -151,6 +207,7 @@ base::Result<ControlSocket> ControlSocket::create(const jvm::Target& target, Dea
   }
   control.directory_ = std::move(*tmp);
   JPROF_TRY_ASSIGN(control.listener_, container::open_as(target.identity(), deadline, [&] {
+                     sweep_sockets(target, control.directory_.get());
                      return bind_socket(target, control.directory_.get(), name);
                    }));
   control.name_ = name;
@@ -172,7 +229,7 @@ base::Result<ControlSocket::Accepted> ControlSocket::accept(Deadline deadline) c
                                   target_->name() + " ended while the agent was loaded");
       }
       if (deadline.expired()) {
-        return base::make_failure(ErrorCode::kTimeout, "the agent did not connect in time");
+        return base::fail(not_connected(*target_));
       }
       continue;
     }

@@ -205,6 +205,12 @@ base::Error timed_out(const Target& target, const std::string& why) {
     return base::make_error(ErrorCode::kTargetGone,
                             target.name() + " ended while it was asked to attach");
   }
+  if (status->state == 'T' || status->state == 't') {
+    return base::make_error(ErrorCode::kTimeout,
+                            target.name() + " did not answer the request to attach: it is " +
+                                (status->state == 'T' ? "stopped (SIGSTOP)" : "held by a debugger"),
+                            "let it run (kill -CONT) and try again");
+  }
   return base::make_error(ErrorCode::kTimeout,
                           target.name() + " did not answer the request to attach: " + why,
                           "a JVM in a long pause or short of CPU needs a longer --timeout; one "

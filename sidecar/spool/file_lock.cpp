@@ -3,6 +3,7 @@
 #include "sidecar/spool/file_lock.h"
 
 #include "lib/base/file.h"
+#include "lib/base/held_back.h"
 #include "lib/base/json.h"
 
 #include <cerrno>
@@ -75,6 +76,17 @@ FileLock::try_take(const std::string& path, const LockHolder& self, LockHolder* 
   return std::optional(FileLock(std::move(fd)));
 }
 
+FileLock::FileLock(base::UniqueFd fd) : fd_(std::move(fd)) {
+  base::hold_back(fd_.get());
+}
+
+void FileLock::leave_to_parent() {
+  if (fd_) {
+    base::forget_held_back(fd_.get());
+    fd_.reset();
+  }
+}
+
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   release();
   fd_ = std::move(other.fd_);
@@ -86,6 +98,7 @@ void FileLock::release() {
     struct flock lock = whole_file();
     lock.l_type = F_UNLCK;
     ::fcntl(fd_.get(), F_OFD_SETLK, &lock);
+    base::forget_held_back(fd_.get());
   }
 }
 

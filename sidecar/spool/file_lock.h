@@ -19,8 +19,9 @@ struct LockHolder {
 
 // A lock that ends with its process, whatever way that ends: an open-file-description lock on a
 // file that stays (F_OFD_SETLK, fcntl(2); unlike with flock(2), looking at it does not take it).
-// Between processes only: descriptors inherited by fork share it, but it ends with this object: a
-// child that had to be left behind (container/as_target.h) holds none.
+// Between processes only: descriptors inherited by fork share it, but it ends with this object; and
+// a child that may have to be left behind (container/as_target.h) holds none, so that it also ends
+// where this process is killed meanwhile.
 class FileLock {
  public:
   // Nothing if somebody else holds it; then `holder`, if given, is told who.
@@ -30,14 +31,14 @@ class FileLock {
   static bool is_held(const std::string& path, LockHolder* holder = nullptr);
 
   // In a child made by fork: whoever made it keeps the lock.
-  void leave_to_parent() { fd_.reset(); }
+  void leave_to_parent();
 
   ~FileLock() { release(); }
-  FileLock(FileLock&& other) noexcept = default;
+  FileLock(FileLock&& other) noexcept = default; // the descriptor stays the same
   FileLock& operator=(FileLock&& other) noexcept;
 
  private:
-  explicit FileLock(base::UniqueFd fd) : fd_(std::move(fd)) {}
+  explicit FileLock(base::UniqueFd fd);
   void release();
   base::UniqueFd fd_;
 };

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <string>
 #include <sys/socket.h>
@@ -105,6 +106,47 @@ TEST_F(ControlSocketTest, LeavesNoFileBehind) {
   control_.reset();
 
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// What a killed session left: ours by name, kind and owner, old, and nobody listens.
+TEST_F(ControlSocketTest, SweepsOldSocketsThatNobodyListensTo) {
+  const auto at = [](char mark) { return "/tmp/.jprof-" + std::string(24, mark) + ".sock"; };
+  const auto bound = [](const std::string& path, int listening) {
+    UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    ::unlink(path.c_str());
+    EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_TRUE(listening == 0 || ::listen(fd.get(), 4) == 0);
+    return fd;
+  };
+  const auto age = [](const std::string& path) {
+    const timespec times[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
+    EXPECT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW), 0);
+  };
+  const std::string left = at('7'), live = at('6'), young = at('5'), link = at('4'), file = at('3');
+  bound(left, 0).reset();
+  const UniqueFd listener = bound(live, 1);
+  bound(young, 0).reset();
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink(left, link);
+  UniqueFd(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)).reset();
+  for (const std::string& path : {left, live, link, file}) {
+    age(path);
+  }
+
+  const auto next = ControlSocket::create(target_, Deadline::after(seconds(5)));
+
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(std::filesystem::exists(left));
+  for (const std::string& path : {live, young, file}) {
+    EXPECT_TRUE(std::filesystem::exists(path)) << path;
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  for (const std::string& path : {live, young, link, file}) {
+    std::filesystem::remove(path);
+  }
 }
 
 TEST_F(ControlSocketTest, TurnsStrangersAwayAndKeepsWaiting) {

@@ -1,12 +1,16 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
+#include "sidecar/container/as_target.h"
 #include "sidecar/spool/file_lock.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -23,6 +27,35 @@ class FileLockTest : public ::testing::Test {
   jprof::testing::TempDir directory_;
   std::string path_ = directory_.path() + "/lock";
 };
+
+// A child that a target's file system holds outlives who is killed: it must not keep the lock.
+TEST_F(FileLockTest, EndsWithItsProcessThoughAChildIsStuck) {
+  int ready[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  const pid_t holder = ::fork();
+  if (holder == 0) {
+    const auto lock = FileLock::try_take(path_, kAnn);
+    static_cast<void>(container::act_within(base::Deadline::after(std::chrono::seconds(60)), [&] {
+      ::prctl(PR_SET_PDEATHSIG, 0); // as if the signal did not reach it
+      const pid_t self = ::getpid();
+      EXPECT_EQ(::write(ready[1], &self, sizeof self), static_cast<ssize_t>(sizeof self));
+      ::pause();
+      return base::Status();
+    }));
+    ::_exit(lock && *lock ? 0 : 1);
+  }
+  pid_t stuck = 0;
+  ASSERT_EQ(::read(ready[0], &stuck, sizeof stuck), static_cast<ssize_t>(sizeof stuck));
+  EXPECT_TRUE(FileLock::is_held(path_));
+
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
+
+  EXPECT_FALSE(FileLock::is_held(path_));
+  ::kill(stuck, SIGKILL);
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
 
 TEST_F(FileLockTest, TellsWhoHoldsIt) {
   const auto mine = FileLock::try_take(path_, kAnn);
