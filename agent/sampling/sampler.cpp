@@ -4,6 +4,7 @@
 
 #include "agent/arch/safe_load.h"
 #include "agent/os/system.h"
+#include "agent/sampling/blocked_faults.h"
 #include "agent/sampling/call_trace.h"
 #include "agent/sampling/stack_walker.h"
 
@@ -46,9 +47,11 @@ std::uint64_t quiet_monotonic_ns(const Sampler& sampler) {
   return nanoseconds(now) > start ? nanoseconds(now) : start;
 }
 
-// Each load is a system call, and this thread may not be able to make one.
-bool must_not_load(const ThreadEntry& entry) {
-  return arch::kernel_loads() && load_relaxed(entry.quiet) != 0;
+// False where a load that fails would end the process: each is a system call, and this thread may
+// not be able to make one, or it faults, and this thread blocks that.
+bool may_load(const ThreadEntry& entry, const void* ucontext) {
+  const bool may_call = load_relaxed(entry.quiet) == 0;
+  return arch::kernel_loads() ? may_call : let_faults_arrive(ucontext, may_call);
 }
 
 // The JavaThread that runs on this thread, or 0.
@@ -153,7 +156,7 @@ void note_java_thread(Sampler& sampler, ThreadEntry& entry, std::uint64_t java_t
 // This thread's own stack, as it was interrupted.
 WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void* ucontext,
                       ThreadEntry& entry, Scratch& scratch) {
-  if (must_not_load(entry)) {
+  if (!may_load(entry, ucontext)) {
     scratch.frames[0] = wire::make_frame(wire::FrameKind::kError,
                                          static_cast<std::uint64_t>(ErrorFrame::kUnsafeState));
     WalkedStack nothing;
@@ -361,7 +364,7 @@ void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
     weight = account_to(entry, begin);
   }
   if (sampler.waiting != nullptr) {
-    note_java_thread(sampler, entry, must_not_load(entry) ? 0 : current_java_thread(sampler));
+    note_java_thread(sampler, entry, may_load(entry, ucontext) ? current_java_thread(sampler) : 0);
     WaitingTime& waiting = sampler.waiting[&entry - sampler.threads];
     add(waiting.weight, weight);
     add(waiting.signals, std::uint64_t{1});

@@ -94,6 +94,27 @@ def threads_in_a_sandbox_are_left_alone(context):
 
 
 @check
+def threads_may_block_the_signals_of_faults(context):
+    """A load of ours that fails there would end the JVM, whatever handler there is; its time counts all the same."""
+    jvm = native_jvm(context, "libblocking.so")
+    if jvm is None:
+        return
+    for walker in ("vmstructs", "asgct"):
+        session = Session(jvm, context.library, interval_ms=1, walker=walker)
+        assert session.failure is None, session.failure
+
+        def signals(name, session=session):
+            return max((thread["signals"] for thread in session.region().threads().values() if thread["name"] == name), default=0)
+
+        session.run_while(lambda: jvm.process.poll() is None and min(signals("deaf"), signals("deaf-all")) < 40)
+        region = session.stop()
+        balanced(region)
+        assert min(signals("deaf"), signals("deaf-all")) >= 40, region.threads()
+        assert region.counters["faults"] > 0 or walker == "asgct", region.counters
+        end_well(jvm, session)
+
+
+@check
 def children_are_not_sampled(context):
     """Forked children work on with our handler, or become another program: they end as they would, and hold nothing of ours."""
     jvm = native_jvm(context, "libforking.so")

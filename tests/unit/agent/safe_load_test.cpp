@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/arch/safe_load.h"
 #include "agent/os/system.h"
+#include "agent/sampling/blocked_faults.h"
 #include "agent/sampling/handler.h"
 #include "tests/unit/agent/protected_loads.h"
 
@@ -83,6 +84,27 @@ TEST_F(SafeLoad, SaysFalseAtBadAddresses) {
   EXPECT_FALSE(arch::load(0x8000000000000000ULL, &value)) << "not an address at all";
   EXPECT_EQ(value, 7U);
   EXPECT_EQ(arch::word_at(8, 99), 99U);
+}
+
+// Else the kernel would end the process: a handler does not help a thread that blocks its signal.
+TEST_F(SafeLoad, SaysFalseInAThreadThatBlocksFaults) {
+  std::uint64_t mask = 0;
+  std::uint64_t value = 7;
+  arch::system_call(SYS_rt_sigprocmask, SIG_BLOCK, os::as_argument(&sampling::kFaultSignals),
+                    os::as_argument(&mask), 8);
+  ucontext_t interrupted{};
+  getcontext(&interrupted);
+
+  const bool without_a_call = sampling::let_faults_arrive(&interrupted, false);
+  const bool with_a_call = sampling::let_faults_arrive(&interrupted, true);
+  const bool loaded = with_a_call && arch::load(at(4096), &value);
+
+  arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask), 0, 8);
+  EXPECT_FALSE(without_a_call);
+  EXPECT_TRUE(with_a_call);
+  EXPECT_FALSE(loaded);
+  getcontext(&interrupted);
+  EXPECT_TRUE(sampling::let_faults_arrive(&interrupted, false)) << "nothing is blocked now";
 }
 
 TEST_F(SafeLoad, CopiesUpToTheFault) {
