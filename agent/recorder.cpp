@@ -9,6 +9,7 @@
 #include "agent/jvm/mount_notifications.h"
 #include "agent/jvm/tool_interface.h"
 #include "agent/jvm/vm_structs.h"
+#include "agent/leftovers.h"
 #include "agent/os/modules.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
@@ -89,6 +90,9 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
   }
   if (!os::proc_is_ours()) {
     return {AgentStatus::kOtherPidNamespace, 0, "/proc belongs to another PID namespace"};
+  }
+  if (Failure refused = check_end(); refused.status != AgentStatus::kOk) {
+    return refused;
   }
   Failure failure = map_region(region_fd, start_.region_bytes, &region_);
   if (failure.status == AgentStatus::kOk &&
@@ -439,6 +443,7 @@ void Recorder::stop(StopReason reason) {
   if (in_flight_ == 0) {
     take_back();
   }
+  note_leftovers(g_sampler);
   retire_handlers(owner_, kHeldTimeoutNs, vm_exits_, &handler_left_);
   g_generations.close_all();
   set(Counter::kInFlightAtStop, in_flight_);

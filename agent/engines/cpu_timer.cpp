@@ -5,6 +5,8 @@
 #include "agent/os/system.h"
 #include "agent/sampling/shared_memory.h"
 
+#include <errno.h>
+
 namespace jprof::agent::engines {
 namespace {
 
@@ -33,6 +35,8 @@ struct KernelSigevent {
 };
 static_assert(sizeof(KernelSigevent) == 64);
 constexpr std::int32_t kNotifyThread = 4; // SIGEV_THREAD_ID
+
+TimersLeft g_left;
 
 long make_timer_for(std::int32_t tid, clockid_t clock, int signal, void* value,
                     std::int32_t* timer) {
@@ -79,6 +83,27 @@ long start_timer(std::int32_t timer, std::uint64_t first_ns, std::uint64_t inter
   return arch::system_call(SYS_timer_settime, timer, 0, os::as_argument(&period), 0);
 }
 
+void leave_timer(bool running) {
+  ++g_left.all;
+  g_left.running += running ? 1U : 0U;
+}
+
+void remove_timer(std::int32_t timer) {
+  const long result = arch::system_call(SYS_timer_delete, timer);
+  if (result != 0 && result != -EINVAL) { // else somebody has deleted it
+    leave_timer(start_timer(timer, 0, 0) != 0);
+  }
+}
+
+TimersLeft timers_left() {
+  return g_left;
+}
+
+long can_remove_timers() {
+  const long result = arch::system_call(SYS_timer_delete, -1);
+  return result == -EINVAL ? 0 : result;
+}
+
 bool signals_carry_timer_id(int signal) {
   std::int32_t timer = -1;
   if (make_timer(CLOCK_MONOTONIC, signal, nullptr, &timer) != 0) {
@@ -90,7 +115,7 @@ bool signals_carry_timer_id(int signal) {
   siginfo_t info{};
   const long got = arch::system_call(SYS_rt_sigtimedwait, os::as_argument(&set),
                                      os::as_argument(&info), os::as_argument(&patience), 8);
-  arch::system_call(SYS_timer_delete, timer);
+  remove_timer(timer);
   return got != signal || info.si_timerid == timer;
 }
 
@@ -146,7 +171,7 @@ void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns) {
 void disarm_cpu_timer(sampling::ThreadEntry& entry) {
   sampling::store_release(entry.armed, std::uint32_t{0});
   if (entry.timer >= 0) {
-    arch::system_call(SYS_timer_delete, entry.timer);
+    remove_timer(entry.timer);
     entry.timer = -1;
   }
 }

@@ -43,6 +43,20 @@ bool cpu_timer_is_dead(const sampling::ThreadEntry& entry);
 // queued in this very moment may get the new weight.
 void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns);
 
+// Deletes a timer; where the kernel refuses that (a seccomp filter that came with the program's own
+// later life), sets it to no time at all. What remains all the same is counted for as long as the
+// process lives: timers that could not be deleted, and those of them that go on signalling.
+void remove_timer(std::int32_t timer);
+struct TimersLeft {
+  std::uint32_t all = 0;
+  std::uint32_t running = 0;
+};
+TimersLeft timers_left();
+// An event of perf's that could not be closed, nor silenced if `running`, is one of them.
+void leave_timer(bool running);
+// 0, or -errno if timers could not be deleted: asked of a timer that there is not.
+long can_remove_timers();
+
 // Deletes the timer. A signal that it has queued already is refused by the handler as stale.
 void disarm_cpu_timer(sampling::ThreadEntry& entry);
 

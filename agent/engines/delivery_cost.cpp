@@ -62,7 +62,7 @@ std::uint64_t measure_delivery(const sampling::Sampler& sampler, int signal) {
   start_timer(timer, kEveryNs, kEveryNs);
   std::uint64_t gaps[kMostGaps];
   const std::uint32_t count = collect_gaps(sampler, gaps);
-  arch::system_call(SYS_timer_delete, timer);
+  remove_timer(timer);
   arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask_before), 0, 8);
   return count < kFewestGaps ? 0 : gaps[count / 2];
 }

@@ -113,9 +113,12 @@ void change_perf_clock(sampling::ThreadEntry& entry, std::uint64_t interval_ns) 
 void disarm_perf_clock(sampling::ThreadEntry& entry) {
   store_release(entry.armed, std::uint32_t{0});
   if (entry.timer >= 0) {
-    arch::system_call(SYS_ioctl, entry.timer, PERF_EVENT_IOC_DISABLE, 0);
-    arch::system_call(SYS_fcntl, entry.timer, F_SETFL, 0);
-    os::close_fd(entry.timer);
+    const bool silent = arch::system_call(SYS_ioctl, entry.timer, PERF_EVENT_IOC_DISABLE, 0) == 0;
+    const bool deaf = arch::system_call(SYS_fcntl, entry.timer, F_SETFL, 0) == 0;
+    const long closed = arch::system_call(SYS_close, entry.timer);
+    if (closed == -EPERM || closed == -EACCES || closed == -ENOSYS) {
+      leave_timer(!silent && !deaf);
+    }
     entry.timer = -1;
   }
 }

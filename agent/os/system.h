@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -52,6 +53,12 @@ inline bool is_allocated(int fd, std::uint64_t bytes) {
 }
 inline void close_fd(int fd) {
   arch::system_call(SYS_close, fd);
+}
+// 0, or -errno if the kernel would refuse to unmap anything: asked of what cannot be mapped.
+inline long can_unmap() {
+  constexpr long kNoPage = 1;
+  const long result = arch::system_call(SYS_munmap, kNoPage, 1);
+  return result == -EINVAL ? 0 : result;
 }
 inline long read_link(const char* path, char* to, std::size_t bytes) {
   return arch::system_call(SYS_readlinkat, AT_FDCWD, as_argument(path), as_argument(to),

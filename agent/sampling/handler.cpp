@@ -20,6 +20,7 @@ constexpr int kMostSignals = 64; // the kernel's _NSIG
 struct Replaced {
   KernelSigaction action;
   bool known = false;
+  bool stays = false; // ours, for good
 };
 Replaced g_replaced[kMostSignals + 1];
 int g_signal = 0; // of this session, or the last
@@ -102,7 +103,7 @@ InstallError install_handlers(int signal, std::uint64_t* taken_by) {
       *taken_by = reinterpret_cast<std::uint64_t>(before.handler);
       return InstallError::kSignalTaken;
     }
-    g_replaced[signal] = {before, true};
+    g_replaced[signal] = {.action = before, .known = true, .stays = g_replaced[signal].stays};
   } // else it has stayed, or somebody has put it back: what it replaced is known
   if (!arch::kernel_loads() && !install_fault_handlers()) {
     return InstallError::kRefused;
@@ -160,9 +161,18 @@ std::uint32_t running_handlers() {
   return g_in_flight.load();
 }
 
+void keep_signal_handler() {
+  g_replaced[g_signal].stays = true;
+}
+
+bool actions_can_be_changed() {
+  KernelSigaction now;
+  return os::signal_action(g_signal, nullptr, &now) == 0;
+}
+
 void restore_signal_handlers() {
   for (int signal = 1; signal <= kMostSignals; ++signal) {
-    if (g_replaced[signal].known && is_ours(signal)) {
+    if (g_replaced[signal].known && !g_replaced[signal].stays && is_ours(signal)) {
       ignore_for_a_moment(signal, g_replaced[signal].action); // a tracer may have queued one anew
     }
   }

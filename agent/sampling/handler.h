@@ -45,6 +45,13 @@ void drop_pending_signals();
 std::uint32_t wait_for_handlers(std::uint64_t timeout_ns);
 std::uint32_t running_handlers();
 
+// From now on this session's signal keeps our handler until the process ends, doing nothing between
+// sessions: something may go on sending it.
+void keep_signal_handler();
+
+// False if the kernel refuses to say what a signal's action is, and so to change it.
+bool actions_can_be_changed();
+
 // Puts back what was installed before us for each signal that was ever sampled with, where what is
 // installed is still ours. REQUIRES: no thread holds one of our signals.
 void restore_signal_handlers();

@@ -86,6 +86,10 @@ enum class Counter : std::uint32_t {
   kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
   kAgentCpuNanosBetween = 44, // of kAgentCpuNanos: between the two readings of the process's clock
   kLeftBehind = 48, // 1: JVMTI's notifications of mounts are on since this session, for good
+  kTimersLeft =
+      52, // timers and perf events that the kernel would not delete, since the JVM's start
+  kTimersRunning = 53, // of these: that it would not disarm either
+  kStopRefused = 54,   // StopRefusal bits
 };
 
 // Counter::kPerfRefusal where a seccomp filter is in force: its answer to the attempt might be to
@@ -94,6 +98,12 @@ inline constexpr std::uint32_t kPerfNotTried = 0x10000;
 // The same where SIGPROF is somebody else's: of a real-time signal perf falls back to SIGIO when
 // too many are queued (fcntl(2), F_SETSIG), and SIGIO ends a process.
 inline constexpr std::uint32_t kPerfNeedsSigprof = 0x10001;
+
+// Counter::kStopRefused: what the kernel would not let the agent take back, and so stays for good.
+enum class StopRefusal : std::uint64_t {
+  kHandlers = 1, // rt_sigaction
+  kRegion = 2,   // munmap
+};
 
 enum class RegionState : std::uint32_t {
   kEmpty = 0, // made by the sidecar, the agent has not written its header

@@ -73,7 +73,7 @@ constexpr std::array<StatusText, 17> kStatusTexts = {{
      "start the JVM without -Xcheck:jni"},
     {wire::AgentStatus::kMapFailed, ErrorCode::kAgentFailed,
      "the shared memory could not be mapped in the JVM",
-     "look at the limits on its address space and memory"},
+     "look at the limits on its address space and memory, or at the seccomp profile"},
     {wire::AgentStatus::kSignalTaken, ErrorCode::kBusy, "no signal is left for sampling in the JVM",
      "stop what has handlers for SIGPROF and the highest real-time signals"},
     {wire::AgentStatus::kNoTimers, ErrorCode::kAgentFailed, "not one timer could be made",

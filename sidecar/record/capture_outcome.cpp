@@ -116,6 +116,33 @@ void add_leftovers(const RecorderResult& result, std::vector<std::string>& notes
   }
 }
 
+// What a seccomp filter that came during the capture kept the agent from taking back.
+void add_refused(const RecorderResult& result, std::vector<std::string>& residue) {
+  const std::uint64_t timers = result.counter(Counter::kTimersLeft);
+  const std::uint64_t running = result.counter(Counter::kTimersRunning);
+  const std::uint64_t refused = result.counter(Counter::kStopRefused);
+  const auto is_refused = [refused](wire::StopRefusal what) {
+    return (refused & static_cast<std::uint64_t>(what)) != 0;
+  };
+  if (running > 0) {
+    residue.push_back(std::to_string(running) +
+                      " timers go on signalling, because seccomp refuses to delete them; our "
+                      "signal handler, which does nothing now, stays for their sake");
+  }
+  if (timers > running) {
+    residue.push_back(std::to_string(timers - running) +
+                      " timers that will never fire stay, because seccomp refuses to delete them");
+  }
+  if (is_refused(wire::StopRefusal::kHandlers)) {
+    residue.push_back("our signal handlers, which do nothing now, stay, because seccomp refuses "
+                      "rt_sigaction");
+  }
+  if (is_refused(wire::StopRefusal::kRegion)) {
+    residue.push_back("the shared memory of the capture stays mapped, because seccomp refuses "
+                      "munmap");
+  }
+}
+
 } // namespace
 
 void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
@@ -152,6 +179,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
     out.residue.push_back("JVMTI's notifications of mounts of virtual threads are on until the JVM "
                           "ends, and make each some 20 to 30 % dearer");
   }
+  add_refused(result, out.residue);
   if (const std::uint64_t signal = result.counter(Counter::kOtherSignal); signal != 0) {
     out.notes.push_back("another profiler in the JVM has SIGPROF: signal " +
                         std::to_string(signal) + " was used instead");

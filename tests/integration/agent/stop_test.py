@@ -13,7 +13,7 @@ import tempfile
 
 from checks import balanced, check, main, wait_until_gone
 from driver import Session, wait_for
-from process import caught_signals
+from process import caught_signals, counted
 
 WORKED_NS = 50_000_000
 
@@ -131,6 +131,29 @@ def a_straggler_is_waited_for(context):
     balanced(session.stop())
     session.close()
     wait_until_gone(jvm.pid)
+
+
+@check
+def timers_that_cannot_be_deleted_end_nobody(context):
+    """The program refuses that, for itself, while we sample: a handler that does nothing stays, and nobody begins anew."""
+    jvm = context.jvm("Native", os.path.join(context.classes, "librefusing.so"))
+    session = Session(jvm, context.library, interval_ms=5)
+    session.run_while(lambda: counted(jvm.pid, "refusing") == 0 or len(session.recording.samples) < 40)
+    assert counted(jvm.pid, "refusing") == 1
+    region = session.stop()
+    assert session.reason == "asked", session.reason
+    balanced(region)
+    assert region.counters["timers_left"] >= region.counters["timers_running"] > 0, region.counters
+    session.close()
+    wait_for(lambda: not is_mapped(jvm))
+    assert has_handler(jvm)
+    worker = max((int(tid) for tid in os.listdir(f"/proc/{jvm.pid}/task")), key=lambda tid: cpu_ns(jvm.pid, tid))
+    works_on(jvm, worker)
+    refused = Session(jvm, context.library, interval_ms=5)
+    assert refused.failure and refused.failure[0] == "no_timers" and "timer_delete" in refused.failure[2], refused.failure
+    refused.close()
+    works_on(jvm, worker)
+    assert has_handler(jvm)
 
 
 if __name__ == "__main__":

@@ -90,6 +90,23 @@ TEST(Recorder, TellsWhatStaysInTheJvmAndWhy) {
   EXPECT_THAT(notes_of({1, 47, 0, 'R'}, 0), says("thread 47 has not run since"));
 }
 
+TEST(Recorder, TellsWhatSeccompWouldNotLetTheAgentTakeBack) {
+  ScriptedAgent agent([](Agent& a) {
+    a.send_started();
+    a.region().count(wire::Counter::kTimersLeft, 5);
+    a.region().count(wire::Counter::kTimersRunning, 2);
+    a.region().count(wire::Counter::kStopRefused, 3);
+    a.send_stopped(wire::StopReason::kAsked);
+  });
+  const Recorded recorded = run(agent);
+  ASSERT_TRUE(recorded.result);
+  CaptureOutcome outcome;
+  fill_outcome(*recorded.result, outcome);
+  EXPECT_THAT(outcome.residue,
+              ::testing::ElementsAre(HasSubstr("2 timers go on"), HasSubstr("3 timers that"),
+                                     HasSubstr("rt_sigaction"), HasSubstr("munmap")));
+}
+
 // The process's clock tells of time that no sample stands for, whatever the cause.
 TEST(Recorder, SaysInTheRecordingThatCpuTimeIsMissing) {
   ScriptedAgent agent([](Agent& a) {
