@@ -20,7 +20,10 @@ struct ThreadNote {
   std::uint64_t born_ns = 0;       // first seen, CLOCK_MONOTONIC; 0: there before the session
   std::uint16_t looks_to_skip = 0; // of those at its CPU clock
   std::uint16_t skipped_last = 0;
-  std::uint32_t reserved = 0;
+  // Of those at the mask of a thread that has lost its timer because it blocks our signal; 0 in
+  // `mask_looks_apart`: it has not.
+  std::uint16_t mask_looks_to_skip = 0;
+  std::uint16_t mask_looks_apart = 0;
 };
 
 // Our slots of the thread hash table, behind the entries of the private section.

@@ -299,12 +299,13 @@ void ThreadTable::update() {
     }
     note.skipped_last = 0;
     const bool blocks = looks_blocked(slot, cpu) && os::blocks_signal(entry.tid, signal_);
-    change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-      record.cpu_at_disarm_ns = cpu;
-      if (blocks) {
-        record.flags = static_cast<std::uint16_t>(record.flags | flag(ThreadFlag::kSignalBlocked));
-      }
-    });
+    change(tables_.thread_slots[slot],
+           [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
+    if (blocks) {
+      stop_signalling(slot);
+    } else if (note.mask_looks_apart != 0) {
+      signal_again(slot);
+    }
     if (sampling::load_relaxed(entry.java_thread) != 0) {
       name(slot); // a thread may be renamed
     }
@@ -312,6 +313,44 @@ void ThreadTable::update() {
       look_for_sandbox(slot);
     }
   }
+}
+
+// A thread that blocks our signal may wait for signals, and would be handed ours as if somebody had
+// sent it. Its time goes on to be accounted for.
+void ThreadTable::stop_signalling(std::uint32_t slot) {
+  disarm(sampler_->threads[slot]);
+  tables_.notes[slot].mask_looks_to_skip = 0;
+  tables_.notes[slot].mask_looks_apart = 1;
+  change(tables_.thread_slots[slot], [](wire::ThreadSlot& record) {
+    const unsigned blocked = sampling::load_relaxed(record.signals) == 0
+                                 ? flag(ThreadFlag::kSignalBlocked)
+                                 : 0U; // some of its time is in samples
+    record.flags = static_cast<std::uint16_t>((record.flags & ~flag(ThreadFlag::kArmed)) | blocked);
+  });
+}
+
+// If it blocks it no more; looked at less and less often.
+void ThreadTable::signal_again(std::uint32_t slot) {
+  ThreadNote& note = tables_.notes[slot];
+  if (note.mask_looks_to_skip != 0) {
+    --note.mask_looks_to_skip;
+    return;
+  }
+  ThreadEntry& entry = sampler_->threads[slot];
+  if (os::blocks_signal(entry.tid, signal_) || arm_by_engine(entry) != 0) {
+    note.mask_looks_to_skip = note.mask_looks_apart;
+    const unsigned longer = note.mask_looks_apart * 2U + 1;
+    note.mask_looks_apart =
+        static_cast<std::uint16_t>(longer < kMostLooksToSkip ? longer : kMostLooksToSkip);
+    return;
+  }
+  ++armed_;
+  note.mask_looks_apart = 0;
+  sampling::count(*sampler_, Counter::kThreadsArmed);
+  change(tables_.thread_slots[slot], [](wire::ThreadSlot& record) {
+    const unsigned kept = record.flags & ~flag(ThreadFlag::kSignalBlocked); // no time is missing
+    record.flags = static_cast<std::uint16_t>(kept | flag(ThreadFlag::kArmed));
+  });
 }
 
 // A filter of the thread's own may answer any system call by killing the process, the return from a
@@ -340,13 +379,12 @@ bool ThreadTable::runs_backwards(const ThreadEntry& entry) {
   return engines::thread_cpu_ns(entry.tid) < record.cpu_at_disarm_ns;
 }
 
-// A thread that has worked for a while without one signal: its mask is worth a look.
+// A thread that has worked for a while without a signal: its mask is worth a look.
 bool ThreadTable::looks_blocked(std::uint32_t slot, std::uint64_t cpu) const {
-  const wire::ThreadSlot& record = tables_.thread_slots[slot];
+  ThreadEntry& entry = sampler_->threads[slot];
   const std::uint64_t expected = interval_ns_ > kLongestTickNs ? interval_ns_ : kLongestTickNs;
-  return sampler_->threads[slot].armed != 0 && sampling::load_relaxed(record.signals) == 0 &&
-         (record.flags & flag(ThreadFlag::kSignalBlocked)) == 0 &&
-         cpu - record.cpu_at_arm_ns > 3 * expected;
+  const auto silent = static_cast<std::int64_t>(cpu - sampling::load_relaxed(entry.accounted_ns));
+  return entry.armed != 0 && silent > static_cast<std::int64_t>(3 * expected);
 }
 
 void ThreadTable::set_interval(std::uint64_t interval_ns) {

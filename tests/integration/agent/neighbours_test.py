@@ -17,7 +17,7 @@ import tempfile
 import time
 import zipfile
 
-from checks import SANDBOXED, balanced, check, main, part, sampled, wait_until_gone
+from checks import SANDBOXED, SIGNAL_BLOCKED, balanced, check, main, part, sampled, wait_until_gone
 from driver import Session, wait_for
 from process import caught_signals, counted, names_of_threads
 
@@ -112,6 +112,35 @@ def threads_may_block_the_signals_of_faults(context):
         assert min(signals("deaf"), signals("deaf-all")) >= 40, region.threads()
         assert region.counters["faults"] > 0 or walker == "asgct", region.counters
         end_well(jvm, session)
+
+
+@check
+def threads_that_wait_for_signals_are_not_sent_ours(context):
+    """Once it is known that a thread blocks ours; it is sampled when it blocks it no more, and its time is not lost."""
+    jvm = native_jvm(context, "libwaiting.so")
+    if jvm is None:
+        return
+    session = Session(jvm, context.library, interval_ms=5)
+
+    def blocked():
+        return [thread for thread in session.region().threads().values() if thread["flags"] & SIGNAL_BLOCKED]
+
+    session.run_while(lambda: not blocked())
+    tid = blocked()[0]["tid"]
+
+    def signals():
+        return max(thread["signals"] for thread in session.region().threads().values() if thread["tid"] == tid)
+
+    before = counted(jvm.pid, "handed")
+    session.run_while(lambda: signals() == 0)
+    handed = counted(jvm.pid, "handed") - before
+    session.run_while(lambda: signals() < 20)
+    region = session.stop()
+    print(f"  handed {before} signals before it was known, {handed} since")
+    assert handed <= 2 and signals() >= 20 and not blocked(), (before, handed)
+    balanced(region)
+    assert region.counters["weight"] > 2e9, region.counters
+    end_well(jvm, session)
 
 
 @check
