@@ -14,9 +14,13 @@ namespace jprof::formats {
 
 namespace {
 
-void tell(const Input& input, const std::vector<std::string>& found, std::set<std::string>& out) {
+void tell(const Input& input, const std::vector<std::string>& found, const std::string& damage,
+          DiffTold& told) {
   for (const std::string& one : found) {
-    out.insert(input.name + ": " + one);
+    told.left_out.insert(input.name + ": " + one);
+  }
+  if (!damage.empty() && told.damage.empty()) {
+    told.damage = input.name + ": " + damage;
   }
 }
 
@@ -32,12 +36,12 @@ bool count_the_same(const Folded& one, const Folded& other) {
 } // namespace
 
 base::Result<std::string> diff_as(const Input& base, const Input& changed, Format format,
-                                  const DiffOptions& options, std::set<std::string>& left_out) {
+                                  const DiffOptions& options, DiffTold& told) {
   if (format == Format::kPage) {
     JPROF_TRY_ASSIGN(const profile::Profile before, read_any(base.bytes, base.name));
     JPROF_TRY_ASSIGN(const profile::Profile after, read_any(changed.bytes, changed.name));
-    tell(base, render::left_out_of(before), left_out);
-    tell(changed, render::left_out_of(after), left_out);
+    tell(base, render::left_out_of(before), before.info().damage, told);
+    tell(changed, render::left_out_of(after), after.info().damage, told);
     return page::write_diff_page(before, after, {.title = options.title});
   }
   if (format != Format::kSvg && format != Format::kCollapsed) {
@@ -46,8 +50,8 @@ base::Result<std::string> diff_as(const Input& base, const Input& changed, Forma
   }
   JPROF_TRY_ASSIGN(const Folded before, folded_text(base, KindSuffixes::kNo));
   JPROF_TRY_ASSIGN(const Folded after, folded_text(changed, KindSuffixes::kNo));
-  tell(base, before.left_out, left_out);
-  tell(changed, after.left_out, left_out);
+  tell(base, before.left_out, before.damage, told);
+  tell(changed, after.left_out, after.damage, told);
   if (!count_the_same(before, after) && !options.normalize) {
     return base::make_failure(base::ErrorCode::kUsage,
                               base.name + " counts " + unit_of(before) + ", " + changed.name +

@@ -51,6 +51,41 @@ base::Error refused(const std::string& what, const std::string& cure) {
   return base::make_error(base::ErrorCode::kInvalidData, what, cure);
 }
 
+// After `at`, in lower case; the beginning is all that is looked at.
+std::string lower_beginning(std::string_view bytes, std::size_t at, std::size_t most) {
+  std::string out(bytes.substr(at, most));
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  return out;
+}
+
+// A page or another document of XML, whose styles and scripts hold lines that end in a number. No
+// frame of a stack is called like its first words; the page's own reader (lib/page/src/intake.js)
+// refuses by the same.
+base::Error markup(std::string_view bytes) {
+  constexpr std::size_t kBeginning = 4096;
+  bytes.remove_prefix(bytes.starts_with("\xef\xbb\xbf") ? 3 : 0);
+  const std::size_t begin = bytes.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || bytes[begin] != '<') {
+    return {};
+  }
+  const std::string text = lower_beginning(bytes, begin, kBeginning);
+  const auto opens = [&text](std::string_view name) {
+    return text.starts_with(name) && text.size() > name.size() &&
+           std::string_view(" \t\r\n>").find(text[name.size()]) != std::string_view::npos;
+  };
+  const bool page = opens("<!doctype") || opens("<html") || opens("<svg");
+  const bool xml = opens("<?xml") || text.starts_with("<!--");
+  if (page || (xml && (text.find("<svg") != std::string::npos ||
+                       text.find("<html") != std::string::npos))) {
+    return refused("pages and pictures cannot be read back",
+                   "convert from the .jprof of the capture");
+  }
+  return xml ? refused("this is XML, which holds no profile", "give the .jprof of a capture")
+             : base::Error{};
+}
+
 // What people hand over by mistake and what is no text; empty for what may be text.
 base::Error foreign_bytes(std::string_view bytes) {
   if (const std::string_view packer = packer_of(bytes); !packer.empty()) {
@@ -64,8 +99,27 @@ base::Error foreign_bytes(std::string_view bytes) {
                    bytes[0] == 'F' ? "JFR: asprof's converter gives folded text"
                                    : "perf script -i FILE | jprof convert - ...");
   }
+  if (base::Error document = markup(bytes); !document.message.empty()) {
+    return document;
+  }
   const base::Status text = check_text(bytes);
   return text ? base::Error{} : text.error();
+}
+
+// Nothing of a file is no part of it: an empty profile would look like an idle program.
+base::Result<profile::Profile> with_samples(profile::Recording recording) {
+  if (!recording.health.complete && recording.profile.total_count() == 0) {
+    return base::fail(refused(recording.profile.info().damage,
+                              "copy the .jprof again from where it was recorded or stored"));
+  }
+  return std::move(recording.profile);
+}
+
+base::Error empty_recording(std::string_view bytes, std::string_view name) {
+  return bytes.empty() && name.ends_with(".jprof")
+             ? refused("the recording is empty",
+                       "copy the .jprof again from where it was recorded or stored")
+             : base::Error{};
 }
 
 // The same of text, once it has turned out that no line of it is a stack: "<init> 5" is one.
@@ -75,8 +129,8 @@ base::Error foreign_text(std::string_view bytes) {
   if (first == '{' || first == '[') {
     return refused("this JSON is not speedscope's", "\"shared\" and \"profiles\" are missing");
   }
-  return first == '<' ? refused("pages and pictures cannot be read back",
-                                "convert from the .jprof of the capture")
+  return first == '<' ? refused("this is XML or the like, which holds no profile",
+                                "give the .jprof of a capture")
                       : base::Error{};
 }
 
@@ -169,6 +223,9 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
                                         profile::FrameLines lines) {
   const std::string_view title = base_name(name);
   auto profile = [&]() -> base::Result<profile::Profile> {
+    if (base::Error empty = empty_recording(bytes, name); !empty.message.empty()) {
+      return base::fail(std::move(empty));
+    }
     const Content content = content_of(bytes);
     if (base::Error foreign = content == Content::kRecording ? base::Error{} : foreign_bytes(bytes);
         !foreign.message.empty()) {
@@ -178,7 +235,7 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
     case Content::kRecording: {
       JPROF_TRY_ASSIGN(profile::Recording recording,
                        profile::read_recording(bytes, {.lines = lines}));
-      return std::move(recording.profile);
+      return with_samples(std::move(recording));
     }
     case Content::kPerfScript:
       return render::read_perf_script(bytes, title);
@@ -232,8 +289,11 @@ base::Result<profile::Profile> read_profile(const std::string& path, profile::Fr
 base::Result<Folded> folded_text(Input input, KindSuffixes suffixes) {
   Folded folded;
   if (content_of(input.bytes) == Content::kFolded) {
-    if (base::Error foreign = foreign_bytes(input.bytes); !foreign.message.empty()) {
-      return base::fail(std::move(foreign).with_context(input.name));
+    for (base::Error foreign :
+         {empty_recording(input.bytes, input.name), foreign_bytes(input.bytes)}) {
+      if (!foreign.message.empty()) {
+        return base::fail(std::move(foreign).with_context(input.name));
+      }
     }
     const auto ignored = render::ignored_lines(input.bytes, render::count_columns(input.bytes));
     if (ignored.count() > 0) {
@@ -246,6 +306,7 @@ base::Result<Folded> folded_text(Input input, KindSuffixes suffixes) {
   JPROF_TRY_ASSIGN(const profile::Profile profile, read_any(input.bytes, input.name));
   folded.unit = profile.info().unit;
   folded.left_out = render::left_out_of(profile);
+  folded.damage = profile.info().damage;
   folded.text = render::write_collapsed(profile, {.suffix = suffixes == KindSuffixes::kYes
                                                                 ? render::KindSuffix::kAnnotate
                                                                 : render::KindSuffix::kNone});

@@ -25,7 +25,9 @@ base::Result<Input> read_input(const std::string& path);
 // Reads a profile in any format that we read; which one is told by its content, not by its name:
 // recordings by their magic, the rest by their first lines. Errors begin with the input's name and,
 // for text, the number of the line. What is no text at all is kInvalidData (text_check.h).
-// `lines` is about recordings, which know the line of each Java frame.
+// A recording that is cut off or damaged gives what could be read of it (ProfileInfo::damage); one
+// of which no sample could be is kInvalidData. So are pages, pictures and other XML. `lines` is
+// about recordings, which know the line of each Java frame.
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name,
                                         profile::FrameLines lines = profile::FrameLines::kMerge);
 
@@ -40,6 +42,7 @@ struct Folded {
   profile::Unit unit = profile::Unit::kSamples; // of text that was folded: not known, counts
   bool was_folded = false;
   std::vector<std::string> left_out; // as render::left_out_of() tells it
+  std::string damage;                // ProfileInfo::damage
 };
 
 // Folded text as it stands (decimals and second counts are kept); other formats are folded, with

@@ -112,4 +112,16 @@ base::Status write_outputs(std::span<const OutputFile> outputs,
   return taken ? base::Status() : base::write_all(STDOUT_FILENO, lines, kStandardName);
 }
 
+int exit_code_of(const std::string& damage, base::Json& result) {
+  if (damage.empty()) {
+    return 0;
+  }
+  const int code = base::exit_code(base::ErrorCode::kPartialCapture);
+  result["ok"] = false;
+  result["exitCode"] = code;
+  result["reason"] = base::reason_word(base::ErrorCode::kPartialCapture);
+  result["message"] = damage;
+  return code;
+}
+
 } // namespace jprof::formats

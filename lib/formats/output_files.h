@@ -40,4 +40,8 @@ base::Status write_outputs(std::span<const OutputFile> outputs,
                            const std::function<base::Result<std::string>(Format)>& render,
                            const base::Json* result);
 
+// The exit code of a result that was made of a recording with `damage` (ProfileInfo), which is told
+// in `result`, too: what could be read is written, and PartialCapture says that it is not all.
+int exit_code_of(const std::string& damage, base::Json& result);
+
 } // namespace jprof::formats

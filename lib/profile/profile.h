@@ -114,6 +114,9 @@ struct ProfileInfo {
   bool has_threads = false;
   bool partial = false; // ended early; `partial_reason` says why
   std::string partial_reason;
+  // What is cut off or damaged in the file that it was read from, and what could be read of it;
+  // empty if nothing is. It is about that file: no writer writes it.
+  std::string damage;
   std::vector<Loss> losses;
   std::vector<Gap> gaps; // in order of time; samples here are part of `losses`
   // Everything else worth showing, in order: {"JVM", "OpenJDK 17.0.15"}, {"agent CPU", "1.2 ms"}.

@@ -45,7 +45,7 @@ bool decode_end(std::string_view payload, Totals& out) {
 class Reader {
  public:
   Reader(std::string_view file, const ReadOptions& options)
-      : rest_(file), options_(options), decoder_(options) {}
+      : rest_(file), file_bytes_(file.size()), options_(options), decoder_(options) {}
 
   base::Result<Recording> read() {
     JPROF_TRY(check_file_header(rest_));
@@ -56,6 +56,7 @@ class Reader {
     health_.ignored_bytes += rest_.size();
     judge();
     if (!health_.complete) {
+      info_.damage = damage();
       info_.partial = true;
       info_.partial_reason = info_.partial_reason.empty()
                                  ? health_.problem
@@ -144,6 +145,18 @@ class Reader {
                               "record for a shorter time or with a longer interval");
   }
 
+  std::string damage() const {
+    std::string text = health_.problem;
+    if (health_.lost_samples > 0) {
+      text += ", " + std::to_string(health_.lost_samples) + " samples are lost";
+    }
+    if (health_.ignored_bytes > 0) {
+      text += ", " + std::to_string(health_.ignored_bytes) + " of " + std::to_string(file_bytes_) +
+              " bytes could not be used";
+    }
+    return text;
+  }
+
   void judge() {
     const bool totals_agree = totals_.samples == decoder_.samples() &&
                               totals_.weight == decoder_.weight() &&
@@ -167,6 +180,7 @@ class Reader {
   }
 
   std::string_view rest_;
+  std::size_t file_bytes_;
   ReadOptions options_;
   RecordingDecoder decoder_;
   ProfileInfo info_;

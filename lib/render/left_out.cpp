@@ -16,6 +16,9 @@ std::vector<std::string> left_out_of(const profile::Profile& profile) {
   constexpr std::array kLabels{kIgnoredLines, kIgnoredValues, kRoundedCounts, kOtherEvents,
                                kOtherUnits};
   std::vector<std::string> out;
+  if (!profile.info().damage.empty()) {
+    out.push_back(profile.info().damage);
+  }
   for (const auto& [label, value] : profile.info().facts) {
     if (std::ranges::find(kLabels, label) != kLabels.end()) {
       out.push_back(label + ": " + value);

@@ -11,7 +11,6 @@
 #include "plugin/commands/commands.h"
 
 #include <memory>
-#include <set>
 #include <sys/stat.h>
 #include <utility>
 
@@ -109,18 +108,20 @@ Result<int> diff(const DiffCommand& command, bool json) {
       formats::plan_outputs({command.outputs, command.to, json}, formats::kDiffFormats));
   JPROF_TRY_ASSIGN(const Input base, read_one(command, command.base));
   JPROF_TRY_ASSIGN(const Input changed, read_one(command, command.changed));
-  std::set<std::string> left_out;
+  formats::DiffTold told;
+  int code = 0;
   base::Json result = {{"ok", true}};
   const auto render = [&](formats::Format format) {
-    auto bytes = formats::diff_as(base, changed, format, command.options, left_out);
-    result["leftOut"] = left_out;
+    auto bytes = formats::diff_as(base, changed, format, command.options, told);
+    result["leftOut"] = told.left_out;
+    code = formats::exit_code_of(told.damage, result);
     return bytes;
   };
   JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
-  for (const std::string& one : left_out) {
+  for (const std::string& one : told.left_out) {
     cli::print_warning("kubectl-jprof", one);
   }
-  return 0;
+  return code;
 }
 
 void add_options(cli::Command app, DiffCommand& command) {

@@ -53,14 +53,14 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
     return formats::write_as(profile, format, {.title = options.title});
   };
   const std::vector<std::string> left_out = render::left_out_of(profile);
-  const base::Json result = {
-      {"ok", true}, {"samples", profile.total_count()}, {"leftOut", left_out}};
+  base::Json result = {{"ok", true}, {"samples", profile.total_count()}, {"leftOut", left_out}};
+  const int code = formats::exit_code_of(profile.info().damage, result);
   JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
   for (const std::string& one : left_out) {
     cli::print_warning("jprof",
                        (options.input == "-" ? "standard input" : options.input) + ": " + one);
   }
-  return 0;
+  return code;
 }
 
 } // namespace

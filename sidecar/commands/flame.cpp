@@ -153,7 +153,7 @@ base::Result<int> flame(FlameCommand& command) {
   if (command.palette) {
     JPROF_TRY(write_palette(palette));
   }
-  return 0;
+  return folded.damage.empty() ? 0 : base::exit_code(base::ErrorCode::kPartialCapture);
 }
 
 void add_look(cli::Command app, FlameCommand& command) {

@@ -8,6 +8,7 @@ import { Pacer } from './pacer.js';
 import { TreeBuilder } from './reshape.js';
 
 const DATA_BLOCK = /<scrip[t] type="text\/plain" id="jprof-data(?:-\d)?">([A-Za-z0-9+/=\s]*)<\/scrip[t]>/g;
+const MARKUP = /^\s*<(?:(?:!doctype|html|svg|\?xml)[\s>]|!--)/i;
 const MAX_BYTES = 400e6;
 
 // Folded text as a capture: "a;b;c 12" per line.
@@ -72,5 +73,7 @@ export async function readOther(file) {
   const text = await readText(file);
   const blocks = [...text.matchAll(DATA_BLOCK)];
   if (blocks.length) return readCapture(blocks[blocks.length - 1][1], new Pacer());
+  // As lib/formats/format_reader.cpp has it: styles and scripts hold lines that end in a number.
+  if (MARKUP.test(text)) throw new DamagedData('it is neither a page of jprof nor folded text');
   return readFolded(text, file.name);
 }

@@ -3,6 +3,7 @@
 #include "lib/base/file.h"
 #include "lib/formats/format_reader.h"
 #include "lib/formats/format_writer.h"
+#include "lib/formats/output_files.h"
 #include "tests/support/temp_dir.h"
 
 #include <gmock/gmock.h>
@@ -53,6 +54,57 @@ TEST(ReadAny, SaysWhatIsNoProfile) {
   EXPECT_THAT(failure_of(std::string_view("FLR\0abc", 7)).message, HasSubstr("other tools"));
   EXPECT_THAT(failure_of("<!doctype html>\n<p>").message, HasSubstr("read back"));
   EXPECT_THAT(failure_of("{\"a\": 1, \"b\": 2}").message, HasSubstr("speedscope"));
+}
+
+// Their styles have lines that end in a number, as stacks do.
+TEST(ReadAny, RefusesPagesAndPicturesWhateverTheyHold) {
+  const jprof::testing::TempDir folder;
+  for (const std::string text : {"<!doctype html>\n<style>\na { top: 0 }\nmargin: 0 5\n",
+                                 "\n <HTML lang=\"en\">\nmargin: 0 5\n", "<svg width=\"1\">\na 5\n",
+                                 "<?xml version=\"1.0\"?>\n<svg width=\"1\">\na 5\n"}) {
+    EXPECT_THAT(failure_of(text).message, HasSubstr("read back")) << text;
+    EXPECT_THAT(failure_of(text).cure, HasSubstr(".jprof"));
+    EXPECT_FALSE(read_profile(file_with(folder, text)).has_value());
+    EXPECT_FALSE(folded_text({"in", text}, KindSuffixes::kYes).has_value());
+  }
+  EXPECT_THAT(failure_of("<project>\n<a/>\n</project>\n").message, HasSubstr("XML"));
+  EXPECT_THAT(failure_of("<?xml version=\"1.0\"?>\n<a>\n x 5\n").message, HasSubstr("XML"));
+  EXPECT_EQ(read_any("<init>;a 1\n<html>;b 2\n", "x")->total_count(), 3U);
+}
+
+std::string recording_of(std::string_view folded) {
+  return write_as(*read_any(folded, "in"), Format::kRecording).value();
+}
+
+TEST(ReadAny, KeepsWhatACutRecordingHoldsAndSaysWhatIsMissing) {
+  const std::string whole = recording_of("a;b 3\na;c 1\n");
+
+  EXPECT_EQ(read_any(whole, "x.jprof")->info().damage, "");
+  const auto cut = read_any(std::string_view(whole).substr(0, whole.size() - 5), "x.jprof");
+  ASSERT_TRUE(cut.has_value());
+  EXPECT_EQ(cut->total_count(), 4U);
+  EXPECT_THAT(cut->info().damage, HasSubstr("was cut off; 2 samples"));
+  EXPECT_THAT(cut->info().damage, HasSubstr("bytes could not be used"));
+  base::Json told;
+  EXPECT_EQ(exit_code_of(cut->info().damage, told), 6);
+  EXPECT_FALSE(base::json_bool(told, "ok"));
+  const auto folded = folded_text({"x", whole.substr(0, whole.size() - 5)}, KindSuffixes::kNo);
+  ASSERT_TRUE(folded.has_value());
+  EXPECT_EQ(folded->left_out, std::vector<std::string>{cut->info().damage});
+  EXPECT_EQ(folded->damage, cut->info().damage);
+}
+
+TEST(ReadAny, RefusesARecordingOfWhichNothingCanBeRead) {
+  std::string damaged = recording_of("a;b 3\n");
+  const base::Error half = failure_of(std::string_view(damaged).substr(0, damaged.size() / 2));
+  EXPECT_EQ(half.code, base::ErrorCode::kInvalidData);
+  EXPECT_THAT(half.message, HasSubstr("was cut off; 0 samples"));
+  damaged[damaged.size() / 2] ^= 1;
+  EXPECT_THAT(failure_of(damaged).message, HasSubstr("is damaged; 0 samples"));
+  const auto empty = read_any("", "x.jprof");
+  ASSERT_FALSE(empty.has_value());
+  EXPECT_THAT(empty.error().message, HasSubstr("empty"));
+  EXPECT_FALSE(folded_text({"x.jprof", ""}, KindSuffixes::kNo).has_value());
 }
 
 TEST(ReadAny, TellsFormatsByTheirContent) {

@@ -226,16 +226,16 @@ TEST(HostileNames, StayTextInDifferences) {
                             written(evil_profile(), formats::Format::kRecording)};
   const formats::Input plain{"plain", written(plain_profile(), formats::Format::kRecording)};
 
-  std::set<std::string> left_out;
-  const auto folded = formats::diff_as(plain, evil, formats::Format::kCollapsed, {}, left_out);
+  formats::DiffTold told;
+  const auto folded = formats::diff_as(plain, evil, formats::Format::kCollapsed, {}, told);
   ASSERT_TRUE(folded.has_value());
   expect_plain(*folded);
-  const auto svg = formats::diff_as(plain, evil, formats::Format::kSvg, {}, left_out);
+  const auto svg = formats::diff_as(plain, evil, formats::Format::kSvg, {}, told);
   ASSERT_TRUE(svg.has_value());
   expect_plain(*svg);
   EXPECT_EQ(svg->find("<img"), std::string::npos);
   EXPECT_EQ(svg->find("<script"), svg->rfind("<script"));
-  const auto page = formats::diff_as(plain, evil, formats::Format::kPage, {}, left_out);
+  const auto page = formats::diff_as(plain, evil, formats::Format::kPage, {}, told);
   ASSERT_TRUE(page.has_value());
   EXPECT_EQ(page->find("<img src=x"), std::string::npos);
 }
