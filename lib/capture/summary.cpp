@@ -80,18 +80,18 @@ bool nothing_ran(const Measured& measured) {
 }
 
 std::string rate_line(const Measured& measured) {
-  const std::string got = measured.interval_got.count() > 0 ? time_text(measured.interval_got)
-                          : measured.salvaged               ? "an unknown rate"
-                          : nothing_ran(measured)           ? "none, since nothing ran"
-                                                            : "none";
+  const std::string got = measured.interval_got.count() > 0
+                              ? time_text(measured.interval_got) + " got"
+                          : measured.salvaged     ? "what was got is not known"
+                          : nothing_ran(measured) ? "no sample got, since nothing ran"
+                                                  : "no sample got";
   const std::string tick =
       measured.tick > measured.interval
           ? " (the kernel looks at its timers every " + time_text(measured.tick) + ")"
           : "";
   return line("rate", base::printable(measured.event) + " every " + time_text(measured.interval) +
-                          " asked, " + got + " got" + tick + "; engine " +
-                          base::printable(measured.engine) + ", walker " +
-                          base::printable(measured.walker));
+                          " asked, " + got + tick + "; engine " + base::printable(measured.engine) +
+                          ", walker " + base::printable(measured.walker));
 }
 
 std::string cost_line(const Measured& measured) {

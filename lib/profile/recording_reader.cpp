@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/profile/recording_reader.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/file.h"
 #include "lib/profile/byte_codec.h"
 #include "lib/profile/recording_chunk.h"
@@ -148,7 +149,7 @@ class Reader {
   std::string damage() const {
     std::string text = health_.problem;
     if (health_.lost_samples > 0) {
-      text += ", " + std::to_string(health_.lost_samples) + " samples are lost";
+      text += ", " + base::counted(health_.lost_samples, "sample") + " lost";
     }
     if (health_.ignored_bytes > 0) {
       text += ", " + std::to_string(health_.ignored_bytes) + " of " + std::to_string(file_bytes_) +
@@ -161,8 +162,8 @@ class Reader {
     const bool totals_agree = totals_.samples == decoder_.samples() &&
                               totals_.weight == decoder_.weight() &&
                               totals_.count == decoder_.count();
-    const std::string read = std::to_string(decoder_.samples()) + " samples in " +
-                             std::to_string(health_.chunks) + " chunks could be read";
+    const std::string read = base::counted(decoder_.samples(), "sample") + " in " +
+                             base::counted(health_.chunks, "chunk") + " could be read";
     if (health_.damaged_chunks > 0 || damaged_between_ || missing_chunk_) {
       health_.problem = "the recording is damaged; " + read;
     } else if (cut_off_ || !ended_) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/commands/run_captures.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/duration.h"
 #include "lib/base/encoding.h"
 #include "lib/capture/manifest.h"
@@ -43,7 +44,7 @@ std::string progress_text(const PodCapture& capture, const control::Progress& pr
     return out;
   }
   out += " " + seconds_text(progress.elapsed) + "/" + seconds_text(progress.duration) + " s, " +
-         std::to_string(progress.samples) + " samples";
+         base::counted(progress.samples, "sample");
   if (progress.lost > 0) {
     out += ", " + std::to_string(progress.lost) + " lost";
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/commands/compare.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
 #include "lib/profile/recording_reader.h"
@@ -226,9 +227,9 @@ base::Result<int> compare(const CompareOptions& options, bool json) {
     std::printf("%s\n", base::dump_json(to_json(found, options, methods, walkers)).c_str());
     return 0;
   }
-  std::printf("JVM %d, %s, %u rounds of each walker, cpu every %s\n\n", found.pid,
-              base::printable(found.java_version).c_str(), options.rounds,
-              options.capture.interval.c_str());
+  std::printf("JVM %d, %s, %s of each walker, cpu every %s\n\n", found.pid,
+              base::printable(found.java_version).c_str(),
+              base::counted(options.rounds, "round").c_str(), options.capture.interval.c_str());
   print_table(methods, walkers);
   print_walkers(walkers);
   return 0;

@@ -293,8 +293,8 @@ void add_record(cli::Program& program) {
       .show_default();
   command
       .option("-o,--output", options->outputs,
-              "File to write, may be repeated; its ending gives the format: .html "
-              ".collapsed .jprof (default: jprof-<time>.html)")
+              "File to write, may be repeated; its ending gives the format: .html .svg "
+              ".collapsed .txt .json .jprof (default: jprof-<time>.html)")
       .repeated();
   command.option("--title", options->title, "Title of the page");
   command.flag("-v,--verbose", options->verbose,

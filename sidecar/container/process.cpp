@@ -121,7 +121,7 @@ bool Process::running() const {
     return false;
   }
   const auto stat = parse_stat(*text);
-  return stat && stat->state != 'Z' && stat->state != 'X';
+  return stat && stat->running();
 }
 
 base::Result<base::UniqueFd> Process::open_file(const std::string& name) const {

@@ -40,7 +40,8 @@ class Process {
 
   pid_t pid() const { return pid_; } // in the namespace of the ProcRoot
   std::uint64_t start_ticks() const { return start_ticks_; }
-  // True until the process has ended: a zombie is not running.
+  // True until the process has ended: a zombie is not running, unless it is a first thread
+  // that has ended before the others.
   bool running() const;
 
   // The first `limit_bytes` of a file of /proc/PID ("cmdline", "task/7/comm").

@@ -157,7 +157,7 @@ base::Result<ProcessStatus> parse_status(std::string_view text) {
 }
 
 base::Result<ProcessStat> parse_stat(std::string_view text) {
-  constexpr int kStateField = 3, kStartField = 22;
+  constexpr int kStateField = 3, kThreadsField = 20, kStartField = 22;
   const auto close = text.rfind(')'); // the name before it is the process's own choice
   if (close == std::string_view::npos) {
     return base::make_failure(ErrorCode::kProtocol, "process stat has no name");
@@ -167,7 +167,10 @@ base::Result<ProcessStat> parse_stat(std::string_view text) {
   const std::string_view state = take_word(text);
   stat.state = state.empty() ? '?' : state[0];
   for (int field = kStateField + 1; field < kStartField; ++field) {
-    take_word(text);
+    const std::string_view word = take_word(text);
+    if (field == kThreadsField) {
+      stat.threads = number<std::uint64_t>(word).value_or(0);
+    }
   }
   std::string_view start = take_word(text);
   while (!start.empty() && start.back() == '\n') {

@@ -40,7 +40,12 @@ base::Result<ProcessStatus> parse_status(std::string_view text);
 // State and start time from /proc/PID/stat; the name in it may hold spaces and parentheses.
 struct ProcessStat {
   char state = '?';
+  std::uint64_t threads = 0;
   std::uint64_t start_ticks = 0; // after boot, in units of sysconf(_SC_CLK_TCK)
+
+  // A first thread that has ended (pthread_exit in main) is a zombie while others of the process
+  // run.
+  bool running() const { return (state != 'Z' && state != 'X') || threads > 1; }
 };
 base::Result<ProcessStat> parse_stat(std::string_view text);
 

@@ -79,7 +79,7 @@ constexpr std::array<StatusText, 17> kStatusTexts = {{
     {wire::AgentStatus::kNoTimers, ErrorCode::kAgentFailed, "not one timer could be made",
      "raise the limit on pending signals (ulimit -i), or look at the seccomp profile"},
     {wire::AgentStatus::kWalkerUnavailable, ErrorCode::kJvmUnsupported,
-     "the stack walker asked for does not work in this JVM", "leave --walker out"},
+     "the stack walker asked for does not work in this JVM", "use vmstructs, the default walker"},
     {wire::AgentStatus::kEngineUnavailable, ErrorCode::kAgentFailed,
      "the event asked for cannot be sampled in this JVM", "use --event cpu"},
     {wire::AgentStatus::kNoThread, ErrorCode::kAgentFailed, "no thread could be made in the JVM",
@@ -91,7 +91,7 @@ constexpr std::array<StatusText, 17> kStatusTexts = {{
     {wire::AgentStatus::kLeavesBehind, ErrorCode::kUsage,
      "this stack walker opens JVMTI, which leaves mounts of virtual threads some 20 to 30 % dearer "
      "for as long as the JVM runs",
-     "leave --walker out, or accept that by --leave-behind"},
+     "use vmstructs alone, the default walker, or accept that by --leave-behind"},
     // Ours to see to if it were true; but a JVM says it, and what it says is never a bug of ours.
     {wire::AgentStatus::kRegionTooSmall, ErrorCode::kAgentFailed,
      "the recording region is too small", ""},
@@ -161,8 +161,10 @@ base::Error agent_error(const wire::FailedMessage& message) {
   const std::string tail = said.empty() ? std::string() : " (" + said + ")";
   for (const StatusText& row : kStatusTexts) {
     if (static_cast<std::uint32_t>(row.status) == message.status) {
+      // Of a session that records the agent says the same in other words.
+      const std::string more = row.status == wire::AgentStatus::kBusy ? std::string() : tail;
       return base::make_error(row.code,
-                              "the agent could not begin: " + std::string(row.cause) + tail,
+                              "the agent could not begin: " + std::string(row.cause) + more,
                               std::string(row.cure));
     }
   }

@@ -38,7 +38,8 @@ base::Status check_room(int directory, std::uint64_t bytes) {
   const bool limited = system.f_blocks != 0; // a tmpfs without a size says 0
   if (limited && room < bytes * kRoomFactor) {
     return base::make_failure(ErrorCode::kNoPlaceForAgent,
-                              "it has only " + std::to_string(room) + " bytes free");
+                              "it has only " + std::to_string(room) + " bytes free of the " +
+                                  std::to_string(bytes * kRoomFactor) + " that are wanted");
   }
   if (system.f_files != 0 && system.f_favail == 0) {
     return base::make_failure(ErrorCode::kNoPlaceForAgent, "it has no inode free");

@@ -131,6 +131,14 @@ base::Result<Target> find_by_pid(const ProcRoot& proc, pid_t pid, std::string_vi
   if (!found) {
     JPROF_TRY_ASSIGN(const Process process, Process::open(proc, pid));
     JPROF_TRY_ASSIGN(const container::ProcessStatus status, process.status());
+    if (status.state == 'Z' && process.running()) {
+      // The kernel shows neither maps nor root of such a process, nor does HotSpot answer there.
+      return base::make_failure(ErrorCode::kNotAJvm,
+                                "the first thread of pid " + std::to_string(pid) +
+                                    " has ended while others run (pthread_exit in main), so that "
+                                    "the kernel shows nothing of the process",
+                                "let the program's first thread wait for the others");
+    }
     if (status.state == 'Z' || status.state == 'X') {
       return base::make_failure(ErrorCode::kTargetGone, "pid " + std::to_string(pid) +
                                                             " has ended and waits for its parent");

@@ -164,6 +164,16 @@ std::optional<std::uint64_t> lesser(std::optional<std::uint64_t> a,
   return a && b ? std::min(a, b) : a ? a : b;
 }
 
+std::string volume_refusal(const inject::AgentLink& link) {
+  constexpr std::string_view kVolume = "shared volume: ";
+  for (const std::string& skipped : link.skipped) {
+    if (skipped.starts_with(kVolume)) {
+      return base::printable(skipped.substr(kVolume.size()));
+    }
+  }
+  return "no reason known";
+}
+
 struct Opened {
   container::TargetRoot root;
   Headroom headroom;
@@ -252,6 +262,9 @@ class Capture {
     outcome_.java_version = jvm::known_version(base::sanitize_utf8(link.hello.java_version));
     outcome_.agent_version = base::sanitize_utf8(link.hello.agent_version);
     outcome_.skipped_deliveries = link.skipped;
+    if (!request_.agent_volume.empty() && link.rung == inject::Rung::kCopy) {
+      outcome_.notes.push_back("the agent's volume was not used: " + volume_refusal(link));
+    }
     if (link.handed_over) {
       outcome_.notes.push_back("an agent that was resident in the JVM (version " +
                                outcome_.agent_version + ") took the session");
@@ -322,6 +335,8 @@ class Capture {
       enter_sandbox(opened.root);
     };
     input.stop = stop_;
+    input.why_stopped = request_.why_stopped;
+    input.ended = [&target] { return !target.process.running(); };
     RecorderOptions options;
     options.duration = request_.duration;
     options.interval = request_.interval;

@@ -46,6 +46,8 @@ struct CaptureRequest {
   // for good (sandbox/sandbox.h): below these folders, `directory`'s parent among them, it may
   // write.
   bool sandbox = false;
+  // RecorderInput::why_stopped.
+  std::function<std::string()> why_stopped;
   std::vector<std::string> writable;
   std::string title;        // empty: made of the JVM's main class and pid
   std::string agent_file;   // empty: libjprof.so beside this program

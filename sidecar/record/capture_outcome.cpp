@@ -101,6 +101,9 @@ std::string why_held(const wire::HandlerLeft& left) {
 }
 
 void add_leftovers(const RecorderResult& result, std::vector<std::string>& notes) {
+  if (result.jvm_gone || result.reason == wire::StopReason::kVmExit) {
+    return; // nothing stays in a JVM that has ended
+  }
   if (result.stragglers > 0) {
     notes.push_back("threads that had not left our signal handler 2 s after the stop: " +
                     std::to_string(result.stragglers) +
@@ -172,7 +175,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   }
   out.cost = cost_of(result);
   out.hottest = result.hottest;
-  out.interrupted = result.interrupted;
+  out.interrupted = result.interrupted && !result.cut_short;
   out.partial = info.partial;
   out.partial_reason = info.partial_reason;
   if (result.counter(Counter::kLeftBehind) != 0) {

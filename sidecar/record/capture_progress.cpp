@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/capture_progress.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/encoding.h"
 
 #include <array>
@@ -20,7 +21,7 @@ std::string recording_text(const CaptureProgress& progress) {
   std::array<char, 96> times{};
   std::snprintf(times.data(), times.size(), "%.0f of %.3g s, ", seconds(progress.elapsed),
                 seconds(progress.duration));
-  std::string text = times.data() + std::to_string(progress.samples) + " samples";
+  std::string text = times.data() + base::counted(progress.samples, "sample");
   if (progress.lost > 0) {
     text += ", " + std::to_string(progress.lost) + " lost";
   }

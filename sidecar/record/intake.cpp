@@ -66,13 +66,14 @@ bool Intake::overfull() const {
 }
 
 base::Status Intake::drain(Reading reading, const Enough& enough) {
-  now_ns_ = monotonic_ns();
   JPROF_TRY(take_waiting(enough));
   if (behind() > 0) {
     return {};
   }
   JPROF_TRY(region_.read_samples(reading, slots_));
   next_slot_ = 0;
+  // Only now: a sample that was written while we read the ring is younger than the reading's begin.
+  now_ns_ = monotonic_ns();
   JPROF_TRY(take_waiting(enough));
   if (behind() == 0 && region_.drained_generation() > forgotten_generation_) {
     forgotten_generation_ = region_.drained_generation();

@@ -30,6 +30,7 @@ using std::chrono::steady_clock;
 // A chunk is written at least so often: what a killed sidecar's file lacks.
 constexpr milliseconds kFlushPeriod{2000};
 constexpr milliseconds kTablesPeriod{1000};
+constexpr milliseconds kProcessPeriod{500}; // of a look whether the JVM's process is there
 // The agent ends by itself at the duration; only if it does not is it told to.
 constexpr milliseconds kDeadlineGrace{300};
 // A ring that filled by this share since the last drain is read sooner.
@@ -57,18 +58,6 @@ class Timer {
   milliseconds period_;
   steady_clock::time_point next_{};
 };
-
-// The agent's clock, unless it is far from ours: then it is no clock.
-std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns) {
-  constexpr std::chrono::hours kMost{24};
-  const auto now = std::chrono::system_clock::now();
-  if (realtime_ns > std::uint64_t{1} << 62) {
-    return now;
-  }
-  const std::chrono::system_clock::time_point start(
-      nanoseconds(static_cast<std::int64_t>(realtime_ns)));
-  return start > now - kMost && start < now + kMost ? start : now;
-}
 
 base::Result<std::array<std::uint64_t, 2>> new_session_id() {
   std::array<std::uint64_t, 2> id{};
@@ -134,6 +123,7 @@ class Session {
       drain_once(Reading::kLive);
       report_progress();
       decide_stop();
+      look_at_process();
       if (!ended_) {
         wait();
       }
@@ -260,6 +250,15 @@ class Session {
         most, [this](profile::FrameId id) { return writer_.string(writer_.frame(id).name); });
   }
 
+  // What it said last is heard first.
+  void look_at_process() {
+    if (input_.ended && process_.due(steady_clock::now()) && input_.ended()) {
+      hear_agent();
+      result_.jvm_gone = result_.jvm_gone || !ended_;
+      ended_ = true;
+    }
+  }
+
   void decide_stop() {
     if (stop_asked_) {
       std::string why = input_.standstill ? input_.standstill() : std::string();
@@ -274,6 +273,10 @@ class Session {
     }
     if (input_.stop.stop_requested() && !stop_asked_) {
       result_.interrupted = true;
+      if (std::string why = input_.why_stopped ? input_.why_stopped() : ""; !why.empty()) {
+        result_.cut_short = true;
+        end_early(std::move(why));
+      }
       ask_to_stop();
     } else if (intake_.full() && !stop_asked_) {
       end_early("the recording reached its size limit");
@@ -417,7 +420,9 @@ class Session {
     result_.sandboxed = intake_.threads().unsampled(wire::ThreadFlag::kSandboxed);
     result_.max_depth = region_.header().max_depth;
     result_.tick = tick();
-    result_.coverage = coverage_of(result_, options_.interval, clean ? nanoseconds(0) : elapsed());
+    result_.coverage = coverage_of(
+        result_, options_.interval,
+        clean && result_.reason != wire::StopReason::kVmExit ? nanoseconds(0) : elapsed());
     result_.detail_cut = intake_.detail_was_cut();
     result_.damaged = intake_.damaged_references() + intake_.damaged_times();
   }
@@ -456,6 +461,7 @@ class Session {
   GapBook gaps_;
   Timer flush_;
   Timer tables_;
+  Timer process_{kProcessPeriod};
   std::optional<SymbolSupply> supply_;
   RecorderResult result_;
   std::optional<wire::StoppedMessage> stopped_;

@@ -68,6 +68,12 @@ struct RecorderInput {
   // What can wait until the agent samples; called once it does. May be empty.
   std::function<void()> on_start;
   std::stop_token stop;
+  // Asked once `stop` is requested: what cut the capture short; empty, or no function, where it was
+  // whoever wanted the capture, so that nothing is missing from it.
+  std::function<std::string()> why_stopped;
+  // True once the JVM's process has ended: a child that it forked may hold the socket open. May be
+  // empty.
+  std::function<bool()> ended;
 };
 
 // What the region said at its end, and what was read of it.
@@ -85,6 +91,7 @@ struct RecorderResult {
   wire::HandlerLeft handler_left{}; // ... and why the signal's handler was still there
   bool accounted = false;           // entered = outcomes + in flight, and every sample was read
   bool interrupted = false;         // by the stop token
+  bool cut_short = false;           // ... and not by whoever wanted the capture
   bool jvm_gone = false;            // it hung up without a last word
   // The sink's failure: the recording then ends with the last chunk that it took.
   std::optional<base::Error> sink_error;

@@ -118,4 +118,15 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
   return facts;
 }
 
+std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns) {
+  constexpr std::chrono::hours kMost{24};
+  const auto now = std::chrono::system_clock::now();
+  if (realtime_ns > std::uint64_t{1} << 62) {
+    return now;
+  }
+  const std::chrono::system_clock::time_point start(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(realtime_ns)));
+  return start > now - kMost && start < now + kMost ? start : now;
+}
+
 } // namespace jprof::record

@@ -24,4 +24,7 @@ std::string early_end(wire::StopReason reason);
 std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& result,
                                                           std::chrono::nanoseconds interval);
 
+// The agent's clock, unless it is far from ours: then it is no clock.
+std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns);
+
 } // namespace jprof::record

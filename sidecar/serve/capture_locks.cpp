@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/capture_locks.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/encoding.h"
 
 #include <utility>
@@ -18,7 +19,7 @@ std::string jvm_lock(const spool::Spool& spool, const jvm::Target& target) {
 }
 
 std::string slots_taken(std::uint64_t most) {
-  return "this sidecar runs " + std::to_string(most) + " captures already, one";
+  return "this sidecar runs " + base::counted(most, "capture") + " already, one";
 }
 
 std::string jvm_taken(const jvm::Target& target) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/capture_work.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/encoding.h"
 #include "lib/base/timestamp.h"
 #include "lib/control/frame.h"
@@ -83,6 +84,10 @@ class StopWatcher {
   }
   std::stop_token token() const { return source_.get_token(); }
   bool discard() const { return discard_.load(); }
+  // Empty where the caller asked for the end: that is no failure.
+  std::string why() const {
+    return by_signal_.load() ? "the sidecar was told to end (SIGTERM)" : "";
+  }
 
  private:
   void watch(int channel, const std::stop_token& end) {
@@ -93,6 +98,7 @@ class StopWatcher {
         continue;
       }
       if (fds[0].revents != 0) {
+        by_signal_ = !source_.stop_requested();
         source_.request_stop();
         fds[0].fd = -1;
       }
@@ -120,6 +126,7 @@ class StopWatcher {
 
   std::stop_source source_;
   std::atomic<bool> discard_{false};
+  std::atomic<bool> by_signal_{false};
   base::UniqueFd signals_;
   std::jthread thread_; // last: it uses the others
 };
@@ -309,7 +316,9 @@ class Work {
     const auto on_progress = [this](const record::CaptureProgress& progress) {
       channel_.progress(progress_of(request_.id, progress));
     };
-    auto outcome = record::run_capture(job(), on_progress, watcher_.token());
+    record::CaptureRequest job = this->job();
+    job.why_stopped = [this] { return watcher_.why(); };
+    auto outcome = record::run_capture(job, on_progress, watcher_.token());
     for (const std::string& changed : {context_.limits_changed, limits_.changes()}) {
       if (outcome && !changed.empty()) {
         outcome->notes.push_back(changed + ": " + kLimitsCure);
@@ -334,8 +343,9 @@ class Work {
     for (const std::string& missing : outcome->sandbox_missing) {
       log::info("capture " + request_.id + " was read in a weaker sandbox: " + missing);
     }
-    log::info("capture " + request_.id + " is sealed: " + std::to_string(outcome->samples) +
-              " samples" + (outcome->partial ? ", partial: " + outcome->partial_reason : ""));
+    log::info("capture " + request_.id +
+              " is sealed: " + base::counted(outcome->samples, "sample") +
+              (outcome->partial ? ", partial: " + outcome->partial_reason : ""));
     context_.wake(Wake::kSealed);
     return std::nullopt;
   }

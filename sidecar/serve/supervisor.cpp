@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/supervisor.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/file.h"
 #include "lib/control/frame.h"
 #include "lib/control/hello.h"
@@ -250,6 +251,7 @@ bool Supervisor::is_running(Kind kind) const {
 // beside what is left, and a delivery may be what makes room for the next attempt.
 void Supervisor::on_upkeep_end(int code) {
   ready_ = true;
+  upload_wanted_ = true; // a capture that it salvaged, or that an orphan sealed, told nobody
   const bool done = code == static_cast<int>(UpkeepResult::kDone);
   const bool again = code == static_cast<int>(UpkeepResult::kAgain);
   if (!done) {
@@ -415,8 +417,9 @@ void Supervisor::report_pending() const {
   if (pending == 0) {
     return;
   }
-  const std::string text = std::to_string(pending) + " captures are still in the spool " +
-                           context_.spool.directory() + ": they are lost if the pod is deleted";
+  const std::string text = base::counted(pending, "capture") + (pending == 1 ? " is" : " are") +
+                           " still in the spool " + context_.spool.directory() +
+                           ": lost if the pod is deleted";
   log::warning(text);
   // Where Kubernetes looks for a last word (container status, terminated.message); absent
   // elsewhere.

@@ -112,6 +112,8 @@ class ServeTest(ServeRig):
         session.send(CANCEL, {"mode": "keep"})
         result, files = session.answer()
         self.assertLess(time.monotonic() - begin, 30)  # the capture's own time is longer
+        self.assertEqual((result["exitCode"], result["manifest"]["partial"]), (6, True))  # nobody asked for less
+        self.assertIn("SIGTERM", result["manifest"]["partialReason"])
         self.assertEqual(result["exitCode"], 0)
         self.assertIn(b"Known", files["profile.collapsed"])
         session = self.begin(self.record(60))
@@ -244,6 +246,22 @@ class ServeTest(ServeRig):
         self.assertEqual(result["exitCode"], 0, result)
         counts = self.counts()
         self.assertEqual((counts["accepted"], counts["pending"], counts["failedBeforeSeal"]), (1, 1, 0))
+
+    def test_what_a_killed_serve_left_running_is_stored_without_anybody_asking(self):
+        bucket = self.folder / "bucket"
+        bucket.mkdir()
+        store = "store: {url: \"file://%s\"}\n" % bucket
+        self.start(store)
+        session = self.begin(self.record(60))
+        orphans = self.serve.pid
+        self.addCleanup(lambda: subprocess.run(["pkill", "-9", "-g", str(orphans)]))
+        os.kill(self.serve.pid, signal.SIGKILL)
+        self.serve.wait()
+        self.start(store)
+        self.ask({"type": "list"})
+        session.send(CANCEL, {"mode": "keep"})
+        session.answer()
+        wait_until(lambda: self.counts()["delivered"] == 1, 60, "delivery")
 
     def test_what_a_killed_serve_left_is_salvaged_when_it_is_killed_too(self):
         self.start()

@@ -136,11 +136,12 @@ TEST(Summary, NeverSaysThatNothingRanWhenTheProcessUsedCpu) {
   measured.coverage.samples = std::chrono::nanoseconds(0);
 
   EXPECT_EQ(summary_text(measured).find("nothing ran"), std::string::npos);
-  EXPECT_NE(summary_text(measured).find("asked, none got"), std::string::npos);
+  EXPECT_NE(summary_text(measured).find("asked, no sample got"), std::string::npos);
   measured.coverage = {}; // not known
   EXPECT_EQ(summary_text(measured).find("nothing ran"), std::string::npos);
   measured.coverage = {.process = milliseconds(3), .agent = milliseconds(3)};
-  EXPECT_NE(summary_text(measured).find("none, since nothing ran"), std::string::npos);
+  EXPECT_NE(summary_text(measured).find("asked, no sample got, since nothing ran"),
+            std::string::npos);
 }
 
 TEST(Summary, SaysThatItWasStoppedAndWhenCountsDoNotAddUp) {

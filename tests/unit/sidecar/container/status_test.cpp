@@ -78,6 +78,21 @@ TEST(ProcessStat, FindsTheStartAfterAnyName) {
   EXPECT_EQ(stat->start_ticks, 987654U);
 }
 
+// main() that called pthread_exit(3): the first thread is a zombie, the process is none.
+TEST(ProcessStat, RunsWhileAnyThreadDoes) {
+  const auto stat = [](char state, int threads) {
+    return parse_stat("42 (java) " + std::string(1, state) +
+                      " 1 42 42 0 -1 4 1 2 3 4 5 6 7 8 20 0 " + std::to_string(threads) +
+                      " 0 987654 1 2 3\n")
+        .value();
+  };
+
+  EXPECT_TRUE(stat('S', 1).running());
+  EXPECT_TRUE(stat('Z', 7).running());
+  EXPECT_FALSE(stat('Z', 1).running());
+  EXPECT_FALSE(stat('X', 1).running());
+}
+
 TEST(ProcessStat, IsRefusedWhenCut) {
   EXPECT_FALSE(parse_stat(""));
   EXPECT_FALSE(parse_stat("42 (java) S 1 2 3\n"));

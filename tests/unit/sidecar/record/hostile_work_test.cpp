@@ -139,6 +139,31 @@ TEST(HostileWork, AStopIsHeardInTheMiddleOfADrain) {
   EXPECT_EQ(recorded.result->samples + recorded.result->left_out, kSamples);
 }
 
+// The rest of one reading is worked off at the beginning of the next, while the JVM goes on.
+TEST(HostileWork, ASampleThatIsWrittenDuringADrainIsSane) {
+  constexpr unsigned kSamples = 60; // of 5 ms: three slices
+  std::atomic<unsigned> named{0};
+  ScriptedAgent agent([&](Agent& a) {
+    add_samples_to_name(a, kSamples);
+    a.send_started();
+    while (named.load() < kSamples && !a.hung_up()) {
+      std::this_thread::sleep_for(1ms);
+      timespec now{};
+      ::clock_gettime(CLOCK_MONOTONIC, &now);
+      const std::uint64_t ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                               static_cast<std::uint64_t>(now.tv_nsec);
+      a.region().add_sample({.time_ns = ns - a.region().header().start_mono_ns, .stack = 1});
+    }
+    a.send_stopped(wire::StopReason::kDeadline);
+  });
+
+  const Recorded recorded = run(agent, quick_options(), slow_to_name(named, [] {}));
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_GT(recorded.result->samples, kSamples);
+  EXPECT_EQ(recorded.result->damaged, 0U);
+}
+
 TEST(HostileWork, WhatThereIsNoTimeToReadIsCountedAndSaid) {
   constexpr unsigned kSamples = 1000;
   std::atomic<unsigned> named{0};

@@ -107,6 +107,77 @@ TEST(Recorder, TellsWhatSeccompWouldNotLetTheAgentTakeBack) {
                                      HasSubstr("rt_sigaction"), HasSubstr("munmap")));
 }
 
+TEST(Recorder, TellsNothingOfAHandlerInAJvmThatHasEnded) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.send_started();
+    a.region().add_sample({.weight = 500'000'000, .stack = stack});
+    a.region().count(wire::Counter::kProcessCpuNanosAtStart, 1'000'000'000);
+    a.region().count(wire::Counter::kProcessCpuNanosAtStop, 1'100'000'000); // the last look
+    a.send_stopped(wire::StopReason::kVmExit, 1, {3, 47, 0, 'R'});
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  CaptureOutcome outcome;
+  fill_outcome(*recorded.result, outcome);
+  for (const std::string& note : outcome.notes) {
+    EXPECT_EQ(note.find("signal handler"), std::string::npos) << note;
+  }
+  EXPECT_TRUE(outcome.warnings.empty());
+}
+
+// A child that the JVM forked has its descriptors, too.
+TEST(Recorder, SeesTheEndOfAJvmWhoseSocketSomebodyHoldsOpen) {
+  ScriptedAgent agent([](Agent& a) {
+    const std::uint32_t stack = java_stack(a, "x");
+    a.send_started();
+    a.region().add_sample({.stack = stack});
+    while (!a.stop_seen() && (a.hear(5000ms) || !a.hung_up())) {
+    }
+  });
+  RecorderInput input;
+  input.ended = [] { return true; };
+  RecorderOptions options = quick_options();
+  options.duration = 60s;
+
+  const Recorded recorded = run(agent, options, std::move(input));
+
+  ASSERT_TRUE(recorded.result);
+  EXPECT_TRUE(recorded.result->jvm_gone);
+  EXPECT_EQ(recorded.result->info.partial_reason, "the JVM ended during the capture");
+}
+
+TEST(Recorder, IsPartialWhereNotItsCallerStoppedIt) {
+  const auto reason_of = [](const std::string& why) {
+    ScriptedAgent agent([](Agent& a) {
+      const std::uint32_t stack = java_stack(a, "x");
+      a.send_started();
+      a.region().add_sample({.stack = stack});
+      while (!a.stop_seen() && (a.hear(5000ms) || !a.hung_up())) {
+      }
+      a.send_stopped(wire::StopReason::kAsked);
+    });
+    std::stop_source stop;
+    stop.request_stop();
+    RecorderInput input;
+    input.stop = stop.get_token();
+    input.why_stopped = [why] { return why; };
+    const Recorded recorded = run(agent, quick_options(), std::move(input));
+    CaptureOutcome outcome;
+    if (recorded.result) {
+      fill_outcome(*recorded.result, outcome);
+    }
+    EXPECT_EQ(outcome.exit_code(), why.empty() ? 0 : 6);
+    EXPECT_EQ(outcome.interrupted, why.empty());
+    return outcome.partial_reason;
+  };
+
+  EXPECT_EQ(reason_of(""), "");
+  EXPECT_EQ(reason_of("the sidecar ended"), "the sidecar ended");
+}
+
 // The process's clock tells of time that no sample stands for, whatever the cause.
 TEST(Recorder, SaysInTheRecordingThatCpuTimeIsMissing) {
   ScriptedAgent agent([](Agent& a) {
