@@ -144,6 +144,7 @@ base::Status load_delivered(const jvm::Target& target, const AgentOptions& optio
   // another copy, and no room is won by removing it, for the mapping holds the file's blocks.
   const bool only_by_file = target.vm.libc == container::Libc::kMusl;
   if (loaded && only_by_file && !link.handed_over && agent.rung() == Rung::kCopy) {
+    link.stays = agent.path();
     agent.keep();
   }
   link.rung = agent.rung();

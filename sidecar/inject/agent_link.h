@@ -39,7 +39,8 @@ struct AgentLink {
   base::UniqueFd socket;
   wire::HelloMessage hello{}; // strings in it surely end in NUL
   Rung rung = Rung::kCopy;
-  std::string library;              // path given to the JVM; no longer there for kCopy, but on musl
+  std::string library; // path given to the JVM; no longer there for kCopy, but on musl
+  std::string stays;   // the copy that is left while the JVM runs (musl), empty if none is
   std::vector<std::string> skipped; // why a better rung was not taken, one sentence each
   bool handed_over = false;         // another copy than the one just loaded answers
   // Names of ours in the target's file system, which nobody needs any more: they go with this. Not

@@ -265,6 +265,11 @@ class Capture {
     if (!request_.agent_volume.empty() && link.rung == inject::Rung::kCopy) {
       outcome_.notes.push_back("the agent's volume was not used: " + volume_refusal(link));
     }
+    if (!link.stays.empty()) {
+      outcome_.notes.push_back("the agent's file stays as " + base::printable(link.stays) +
+                               " while the JVM runs, since its C library (musl) would map another "
+                               "one else; remove it once the JVM has ended");
+    }
     if (link.handed_over) {
       outcome_.notes.push_back("an agent that was resident in the JVM (version " +
                                outcome_.agent_version + ") took the session");
