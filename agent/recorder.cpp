@@ -470,12 +470,7 @@ void Recorder::say_stopped() {
 }
 
 std::int32_t Recorder::straggler() const {
-  for (std::uint32_t i = 0; i < g_sampler.thread_capacity; ++i) {
-    if (sampling::load_relaxed(g_sampler.threads[i].busy) != 0) {
-      return g_sampler.threads[i].tid;
-    }
-  }
-  return 0;
+  return sampling::thread_in_handler(g_sampler);
 }
 
 void Recorder::wait_for_stragglers() {

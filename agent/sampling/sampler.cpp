@@ -401,4 +401,13 @@ void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& foun
   }
 }
 
+std::int32_t thread_in_handler(const Sampler& sampler) {
+  for (std::uint32_t i = 0; i < sampler.thread_capacity; ++i) {
+    if (load_relaxed(sampler.threads[i].busy) != 0) {
+      return sampler.threads[i].tid;
+    }
+  }
+  return 0;
+}
+
 } // namespace jprof::agent::sampling

@@ -138,4 +138,7 @@ void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& foun
 std::uint64_t& counter(Sampler& sampler, wire::Counter which);
 void count(Sampler& sampler, wire::Counter which, std::uint64_t amount = 1);
 
+// One that has not left its handler, 0 if all have. Agent's thread.
+std::int32_t thread_in_handler(const Sampler& sampler);
+
 } // namespace jprof::agent::sampling

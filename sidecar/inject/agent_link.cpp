@@ -192,4 +192,14 @@ base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOpti
   return link;
 }
 
+std::string volume_refusal(const AgentLink& link) {
+  constexpr std::string_view kVolume = "shared volume: "; // delivery.cpp
+  for (const std::string& skipped : link.skipped) {
+    if (skipped.starts_with(kVolume)) {
+      return base::printable(skipped.substr(kVolume.size()));
+    }
+  }
+  return "no reason known";
+}
+
 } // namespace jprof::inject

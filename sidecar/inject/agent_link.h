@@ -56,6 +56,9 @@ struct AgentLink {
 // cure.
 base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOptions& options);
 
+// Why the shared volume that was asked for was not used: printable, from `link.skipped`.
+std::string volume_refusal(const AgentLink& link);
+
 // Puts `agent_file` into a shared volume as libjprof.so, mode 0444, if it is not there already.
 base::Status fill_volume(const std::string& agent_file, const std::string& directory);
 

@@ -158,22 +158,6 @@ base::Result<SharedMemory> share_memory(std::uint64_t region_bytes,
   return SharedMemory{budget, bytes, std::move(region)};
 }
 
-// Of two bounds, of which each may be none.
-std::optional<std::uint64_t> lesser(std::optional<std::uint64_t> a,
-                                    std::optional<std::uint64_t> b) {
-  return a && b ? std::min(a, b) : a ? a : b;
-}
-
-std::string volume_refusal(const inject::AgentLink& link) {
-  constexpr std::string_view kVolume = "shared volume: ";
-  for (const std::string& skipped : link.skipped) {
-    if (skipped.starts_with(kVolume)) {
-      return base::printable(skipped.substr(kVolume.size()));
-    }
-  }
-  return "no reason known";
-}
-
 struct Opened {
   container::TargetRoot root;
   Headroom headroom;
@@ -263,12 +247,12 @@ class Capture {
     outcome_.agent_version = base::sanitize_utf8(link.hello.agent_version);
     outcome_.skipped_deliveries = link.skipped;
     if (!request_.agent_volume.empty() && link.rung == inject::Rung::kCopy) {
-      outcome_.notes.push_back("the agent's volume was not used: " + volume_refusal(link));
+      outcome_.notes.push_back("the agent's volume was not used: " + inject::volume_refusal(link));
     }
     if (!link.stays.empty()) {
       outcome_.notes.push_back("the agent's file stays as " + base::printable(link.stays) +
-                               " while the JVM runs, since its C library (musl) would map another "
-                               "one else; remove it once the JVM has ended");
+                               " while the JVM runs, since its C library (musl) would otherwise "
+                               "map another one; remove it once the JVM has ended");
     }
     if (link.handed_over) {
       outcome_.notes.push_back("an agent that was resident in the JVM (version " +

@@ -35,6 +35,11 @@ std::optional<std::uint64_t> available_memory() {
   return least;
 }
 
+std::optional<std::uint64_t> lesser(std::optional<std::uint64_t> a,
+                                    std::optional<std::uint64_t> b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
 MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes) {
   constexpr std::uint64_t kLeastDictionaryBytes = 4U << 20;
   constexpr std::uint64_t kLeastTimedSamples = 20'000;

@@ -17,6 +17,9 @@ std::optional<std::uint64_t> free_memory(const std::string& cgroup_mount = "/sys
 // The same, or this process's own limit (RLIMIT_DATA), whichever is less.
 std::optional<std::uint64_t> available_memory();
 
+// Of two bounds, each of which may be none.
+std::optional<std::uint64_t> lesser(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b);
+
 struct MemoryBudget {
   std::uint64_t region_bytes = 0;
   std::uint64_t dictionary_bytes = 0;
