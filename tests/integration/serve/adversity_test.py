@@ -247,7 +247,8 @@ class AdversityTest(ServeRig):
         measured = manifest["measured"]
         sealed = self.spool / "sealed" / body["id"]
         out = self.folder / "out.collapsed"
-        subprocess.run([JPROF, "convert", str(sealed / "profile.jprof"), "-o", str(out)], check=True)
+        converted = subprocess.run([JPROF, "convert", str(sealed / "profile.jprof"), "-o", str(out)], check=False)
+        self.assertEqual(converted.returncode, 6)  # what was there is written, and it was cut off
         weight = sum(int(line.rsplit(" ", 1)[1]) for line in out.read_text().splitlines())
         self.assertGreater(measured["samples"], 0)
         self.assertIn(weight, (measured["samples"], measured["weightNs"]))
