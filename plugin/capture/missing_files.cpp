@@ -6,8 +6,8 @@
 #include "lib/base/encoding.h"
 #include "lib/capture/bundle.h"
 #include "lib/formats/format.h"
-#include "lib/formats/format_reader.h"
 #include "lib/formats/format_writer.h"
+#include "lib/profile/recording_reader.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -52,7 +52,13 @@ Result<profile::Profile> read_recording(const File& file) {
   std::string bytes(file.bytes, '\0');
   JPROF_TRY(base::pread_exact(file.pending.fd(), std::as_writable_bytes(std::span(bytes)), 0,
                               file.pending.path()));
-  return formats::read_any(bytes, file.name);
+  // Also one without a sample: its recorder may have been killed before the first, which the
+  // capture says.
+  Result<profile::Recording> recording = profile::read_recording(bytes);
+  if (!recording) {
+    return base::fail(std::move(recording).error().with_context(file.name));
+  }
+  return std::move(recording->profile);
 }
 
 Result<File> render(const profile::Profile& profile, const Output& output) {

@@ -28,13 +28,16 @@ plugin_dies() {
   begin_capture cut --duration 4s -o gone.html && kill_plugin && [[ ! -e $work/laptop/gone.html ]] && id=$(sealed_capture cut) &&
     jprof fetch cut "$id" -n shop -o fetched.html && page_is_whole "$work/laptop/fetched.html"
 }
-disk_full() {
-  local code=0 left
-  mkdir -p "$work/laptop/full" && inside mount -t tmpfs -o size=16k none "$work/laptop/full" || return
-  jprof cut -n shop --duration 1s -o "$work/laptop/full/x.html" || code=$?
-  left=$(inside ls -A "$work/laptop/full")
-  inside umount "$work/laptop/full"
-  [[ $code == 7 && -z $left ]] || { echo "exit code $code, left: $left"; return 1; }
+disk_full() { # TAKEN LEFT: KiB in use of the 48 that a tmpfs has, and what is left there besides
+  local code=0 left whole=0 full=$work/laptop/full
+  mkdir -p "$full" && inside mount -t tmpfs -o size=48k none "$full" || return
+  inside dd if=/dev/zero "of=$full/taken" bs=1k "count=$1" status=none || return
+  jprof cut -n shop --duration 1s -o "$full/x.html" || code=$?
+  inside rm "$full/taken"
+  left=$(inside ls -A "$full")
+  [[ -z $2 ]] || inside "$programs/jprof" convert "$full/$2" -o "$full-$2.collapsed" || whole=$?
+  inside umount "$full"
+  [[ $code == 7 && $left == "$2" && $whole == 0 ]] || { echo "exit code $code, left: $left, convert: $whole"; return 1; }
 }
 restarts() { # CONTAINER
   k get pod cut -o jsonpath="{.status.initContainerStatuses[?(@.name==\"$1\")].restartCount}{.status.containerStatuses[?(@.name==\"$1\")].restartCount}"
@@ -50,7 +53,8 @@ has_come_back() { # CONTAINER
 
 check "a pod to cut runs" deploy cut --set cpu=200m
 check "the plugin is killed: the capture goes on, and is fetched" plugin_dies
-check "the laptop's disk is full: 7, nothing half there" disk_full
+check "the laptop's disk is full: 7, nothing half there" disk_full 48 ""
+check "it has room for the recording: 7, and that is kept whole" disk_full 0 x.jprof
 check "the sidecar is killed: what there is comes, or 8 and where it is kept; the application does not notice" sidecar_dies
 check_output "really not" '^0$' restarts shop
 check "it comes back" has_come_back jprof

@@ -129,6 +129,16 @@ class PluginTest(PluginRig):
         with open(os.path.join(self.work, "z.html"), encoding="utf-8") as page:
             self.assertEqual(page.read(), text)
 
+    def test_of_a_recorder_that_was_killed_before_its_first_sample_there_is_a_page(self):
+        with open(self.RECORDING, "rb") as whole:
+            begun = whole.read()[:40]
+        path = os.path.join(self.folder.name, "begun.jprof")
+        with open(path, "wb") as out:
+            out.write(begun)
+        self.serve(mode="salvaged:" + path)
+        self.run_plugin("demo", "--duration", "50ms", "-o", "x.html", code=6)
+        self.assertEqual(self.files(), ["x.html"])
+
     def test_a_salvaged_recording_that_cannot_be_read_is_kept(self):
         broken = os.path.join(self.folder.name, "broken.jprof")
         with open(broken, "wb") as out:
