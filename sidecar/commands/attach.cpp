@@ -53,6 +53,7 @@ base::Result<int> run(const Options& options, bool json) {
   JPROF_TRY_ASSIGN(const std::chrono::nanoseconds timeout, base::parse_duration(options.timeout));
   JPROF_TRY_ASSIGN(const jvm::Diagnostic diagnostic,
                    jvm::make_diagnostic(options.command, options.arguments));
+  sandbox::fence_in(sandbox::Network::kListen);
   JPROF_TRY_ASSIGN(const jvm::Target target, jvm::find_one_jvm(options.pid));
   const auto deadline = base::Deadline::after(timeout);
   if (options.command == "dumpheap" && !options.in_target) {

@@ -9,6 +9,7 @@
 #include "sidecar/commands/capture_options.h"
 #include "sidecar/commands/stop_on_signal.h"
 #include "sidecar/record/walker_comparison.h"
+#include "sidecar/sandbox/sandbox.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -219,6 +220,8 @@ base::Status check(const CompareOptions& options) {
 
 base::Result<int> compare(const CompareOptions& options, bool json) {
   JPROF_TRY(check(options));
+  // enter() is for good, and the next round has to attach again.
+  sandbox::fence_in(sandbox::Network::kNone);
   JPROF_TRY_ASSIGN(const Compared found, measure(options));
   std::vector<ComparedMethod> methods = found.comparison.methods(kLeastShare);
   methods.resize(std::min(methods.size(), options.top));

@@ -15,6 +15,7 @@
 #include "sidecar/record/capture_job.h"
 #include "sidecar/record/capture_outcome.h"
 #include "sidecar/record/capture_progress.h"
+#include "sidecar/sandbox/sandbox.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -243,6 +244,7 @@ base::Result<int> run_record(RecordOptions options, bool json) {
   if (options.walker != "vmstructs" && request.leave_behind) {
     tell_what_stays("walkers such as " + base::printable(options.walker));
   }
+  sandbox::fence_in(sandbox::Network::kNone); // run_capture() says what is missing
   StopOnSignal signals;
   JPROF_TRY(make_directory(request.directory));
   ProgressLine line(!json);

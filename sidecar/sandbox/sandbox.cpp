@@ -108,4 +108,16 @@ Entered enter(const Paths& paths) {
   return entered;
 }
 
+std::string fence_in(Network network) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  static_cast<void>(network);
+  return "a sanitizer's build, which traces itself at its end";
+#endif
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return std::string("no_new_privs: ") + std::strerror(errno);
+  }
+  const int error = refuse_some_system_calls(network);
+  return error == 0 ? std::string() : std::string("seccomp: ") + std::strerror(error);
+}
+
 } // namespace jprof::sandbox

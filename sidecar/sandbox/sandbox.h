@@ -29,4 +29,15 @@ struct Entered {
 // is done.
 Entered enter(const Paths& paths);
 
+enum class Network {
+  kNone,   // sockets of this machine's file system only (AF_UNIX)
+  kListen, // besides, what OpenJ9's way to attach takes: the JVM calls back over the loopback
+};
+
+// The outer fence, for whoever looks for a JVM and attaches to it: its names, mappings and files
+// are read long before everything is open. For good and for every thread and child, too: no other
+// program, no other process's memory, no mount, no namespace, no network. Everything else goes on,
+// enter() among it. What is forbidden fails with EPERM. Nothing, or why there is none.
+std::string fence_in(Network network);
+
 } // namespace jprof::sandbox

@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -186,6 +187,50 @@ constexpr std::initializer_list<long> kAllowed = {
     SYS_renameat,
 };
 
+// What no one needs who looks for a JVM, attaches to it and loads the agent: other programs, other
+// processes' memory, mounts and namespaces, and the ways around this list.
+constexpr std::initializer_list<long> kGivenUp = {
+    SYS_execve,
+    SYS_execveat,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_kcmp,
+    438, // pidfd_getfd; numbers from 424 on are the same on all machines
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    428, // open_tree
+    429, // move_mount
+    430, // fsopen
+    431, // fsconfig
+    432, // fsmount
+    433, // fspick
+    442, // mount_setattr
+    SYS_setns,
+    SYS_unshare,
+    SYS_open_by_handle_at,
+    425, // io_uring_setup, whose requests no filter sees
+    426, // io_uring_enter
+    427, // io_uring_register
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_keyctl,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_reboot,
+    SYS_acct,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_personality,
+};
+
 sock_filter load(std::size_t offset) {
   return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
 }
@@ -199,8 +244,10 @@ sock_filter if_equal(std::uint32_t value, std::uint8_t skip) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip);
 }
 
-std::vector<sock_filter> make_program() {
-  constexpr std::uint32_t kRefused = SECCOMP_RET_ERRNO | EPERM;
+constexpr std::uint32_t kRefused = SECCOMP_RET_ERRNO | EPERM;
+
+// How each program begins: with the call's number loaded, and what any of them refuses done.
+std::vector<sock_filter> begin_program() {
   // A foreign machine's numbers mean other calls (the 32-bit gate of x86).
   std::vector<sock_filter> program = {
       load(offsetof(seccomp_data, arch)),
@@ -219,6 +266,11 @@ std::vector<sock_filter> make_program() {
   program.push_back(answer(SECCOMP_RET_ALLOW));
   program.push_back(if_equal(SYS_clone3, 1));
   program.push_back(answer(SECCOMP_RET_ERRNO | ENOSYS));
+  return program;
+}
+
+std::vector<sock_filter> make_allowing_program() {
+  std::vector<sock_filter> program = begin_program();
   for (const long number : kAllowed) {
     if (number >= 0) {
       program.push_back(if_equal(static_cast<std::uint32_t>(number), 1));
@@ -236,14 +288,44 @@ std::vector<sock_filter> make_program() {
   return program;
 }
 
-} // namespace
+std::vector<sock_filter> make_refusing_program(Network network) {
+  std::vector<sock_filter> program = begin_program();
+#if defined(__x86_64__)
+  // The same calls once more, for programs with pointers of four bytes.
+  constexpr std::uint32_t kX32 = 0x40000000;
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kX32, 0, 1));
+  program.push_back(answer(kRefused));
+#endif
+  for (const long number : kGivenUp) {
+    program.push_back(if_equal(static_cast<std::uint32_t>(number), 1));
+    program.push_back(answer(kRefused));
+  }
+  if (network == Network::kNone) {
+    program.push_back(if_equal(SYS_socket, 4));
+    program.push_back(load(offsetof(seccomp_data, args[0])));
+    program.push_back(if_equal(AF_UNIX, 1));
+    program.push_back(answer(SECCOMP_RET_ALLOW));
+    program.push_back(answer(kRefused));
+  }
+  program.push_back(answer(SECCOMP_RET_ALLOW));
+  return program;
+}
 
-int allow_few_system_calls() {
-  std::vector<sock_filter> program = make_program();
+int install(std::vector<sock_filter> program) {
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
   const long done =
       ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
   return done == 0 ? 0 : done > 0 ? EBUSY : errno; // above 0: the thread that could not
+}
+
+} // namespace
+
+int allow_few_system_calls() {
+  return install(make_allowing_program());
+}
+
+int refuse_some_system_calls(Network network) {
+  return install(make_refusing_program(network));
 }
 
 } // namespace jprof::sandbox

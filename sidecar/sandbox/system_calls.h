@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sidecar/sandbox/sandbox.h"
+
 namespace jprof::sandbox {
 
 // Allows all threads of this process the system calls of the list in system_calls.cpp and nothing
-// else. 0, or an errno. REQUIRES: no_new_privs.
+// else. 0, or an errno. REQUIRES, as the next one does: no_new_privs.
 int allow_few_system_calls();
+// Refuses them what the other list there names, and leaves them the rest. 0, or an errno.
+int refuse_some_system_calls(Network network);
 
 } // namespace jprof::sandbox

@@ -10,6 +10,7 @@
 #include "lib/log/log.h"
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/record/capture_job.h"
+#include "sidecar/sandbox/sandbox.h"
 #include "sidecar/serve/admission.h"
 #include "sidecar/serve/capture_locks.h"
 #include "sidecar/serve/capture_process.h"
@@ -373,6 +374,7 @@ int run_capture_work(ServeContext& context, const control::RecordRequest& reques
     channel.error({std::move(limited).error(), "", "", "", ""});
     return 0;
   }
+  sandbox::fence_in(sandbox::Network::kNone); // enter() says what is missing
   Work work(context, request, channel);
   auto failure = work.run();
   if (!failure || failure->busy_id != request.id) { // else the lock is somebody else's

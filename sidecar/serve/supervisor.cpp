@@ -8,6 +8,7 @@
 #include "lib/control/hello.h"
 #include "lib/control/reply.h"
 #include "lib/log/log.h"
+#include "sidecar/sandbox/sandbox.h"
 #include "sidecar/serve/connection.h"
 #include "sidecar/serve/guarded.h"
 #include "sidecar/serve/places.h"
@@ -195,6 +196,7 @@ void Supervisor::accept_caller() {
     if (!limit_this_process(context_.memory.connection, 0)) {
       return 1;
     }
+    sandbox::fence_in(sandbox::Network::kListen);
     Connection(context_, std::move(caller)).run();
     return 0;
   });
@@ -230,8 +232,10 @@ void Supervisor::start_upload() {
 }
 
 void Supervisor::start_upkeep() {
-  const auto started =
-      start(Kind::kUpkeep, [this] { return static_cast<int>(upkeep(context_.spool, upkeep_)); });
+  const auto started = start(Kind::kUpkeep, [this] {
+    sandbox::fence_in(sandbox::Network::kNone);
+    return static_cast<int>(upkeep(context_.spool, upkeep_));
+  });
   next_upkeep_ = Deadline::after(started ? std::chrono::nanoseconds(kUpkeepEvery)
                                          : std::chrono::nanoseconds(kForkRetry));
   ready_ = ready_ || !started; // callers are told rather than kept waiting

@@ -7,6 +7,8 @@
 #include "lib/base/unique_fd.h"
 #include "lib/capture/measured.h"
 #include "lib/profile/recording_summary.h"
+#include "sidecar/container/as_target.h"
+#include "sidecar/sandbox/sandbox.h"
 
 #include <algorithm>
 #include <charconv>
@@ -18,6 +20,9 @@ namespace jprof::spool {
 namespace {
 
 using std::chrono::nanoseconds;
+
+// 512 MiB, the most that a capture has by default, take some seconds.
+constexpr std::chrono::seconds kReadingTime{60};
 
 std::string_view fact_of(const profile::ProfileInfo& info, std::string_view name) {
   const auto found =
@@ -48,29 +53,53 @@ capture::Measured measured_of(const profile::RecordingSummary& summary) {
   return out;
 }
 
-base::Result<profile::RecordingSummary> summarize(const std::string& path) {
-  JPROF_TRY_ASSIGN(const base::UniqueFd fd, base::open_read(path));
+base::Result<container::Handed> summarize(int fd, const std::string& path) {
   try {
-    return profile::summarize_recording_fd(fd.get(), path);
+    JPROF_TRY_ASSIGN(const profile::RecordingSummary summary,
+                     profile::summarize_recording_fd(fd, path));
+    const base::Json told = {{"start", base::format_utc(summary.info.start)},
+                             {"measured", capture::measured_json(measured_of(summary))}};
+    return container::Handed{{}, base::dump_json(told)};
   } catch (const std::bad_alloc&) { // of a chunk: the capture is worth more than its description
     return base::make_failure(base::ErrorCode::kLimit,
                               "there is not enough memory to read " + path);
   }
 }
 
+// What a JVM made its recorder write is read by a process of its own, which has nothing but the
+// open file: whatever becomes of it, the capture is sealed.
+base::Result<base::Json> summarize_apart(const std::string& path) {
+  JPROF_TRY_ASSIGN(const base::UniqueFd fd, base::open_read(path));
+  auto told = container::within(base::Deadline::after(kReadingTime), [&] {
+    sandbox::enter({});
+    return summarize(fd.get(), path);
+  });
+  if (told) {
+    return base::parse_json(told->text);
+  }
+  const base::ErrorCode code = told.error().code;
+  return code == base::ErrorCode::kInternal || code == base::ErrorCode::kTimeout
+             ? base::make_failure(code, code == base::ErrorCode::kTimeout
+                                            ? "it took too long to read " + path
+                                            : "whoever read " + path + " died of it")
+             : base::Result<base::Json>(base::fail(std::move(told).error()));
+}
+
 } // namespace
 
 void describe_salvaged(const std::string& recording, capture::Manifest& manifest) {
-  const auto summary = summarize(recording);
-  if (!summary) {
+  const auto told = summarize_apart(recording);
+  if (!told) {
     capture::Measured unknown;
     unknown.salvaged = true;
-    unknown.notes.push_back(summary.error().message);
+    unknown.notes.push_back(told.error().message);
     manifest.measured = capture::measured_json(unknown);
     return;
   }
-  manifest.start_time = base::format_utc(summary->info.start);
-  manifest.measured = capture::measured_json(measured_of(*summary));
+  manifest.start_time = base::json_string(*told, "start");
+  // Through our own reader, which bounds it.
+  manifest.measured =
+      capture::measured_json(capture::measured_from_json(base::json_object(*told, "measured")));
 }
 
 } // namespace jprof::spool

@@ -9,11 +9,14 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <functional>
+#include <netinet/in.h>
 #include <sched.h>
 #include <string>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -104,6 +107,63 @@ TEST_F(Sandbox, ClosesTheFileSystemToEveryThread) {
                 return how.missing.empty() ? 1 : 0;
               }
               return here == -1 && seen == -1 ? 0 : 2;
+            }),
+            0);
+}
+
+// Refused and not merely impossible: each of them is made as it would succeed, or fail otherwise.
+TEST_F(Sandbox, FenceKeepsFromOtherProgramsProcessesAndNetworks) {
+  EXPECT_EQ(in_child([] {
+              if (!fence_in(Network::kNone).empty()) {
+                return 1;
+              }
+              char* const arguments[] = {nullptr};
+              char byte = 0;
+              iovec part{&byte, 1};
+              const bool held = is_refused(::execve("/bin/true", arguments, arguments)) &&
+                                is_refused(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr)) &&
+                                is_refused(::process_vm_readv(::getpid(), &part, 1, &part, 1, 0)) &&
+                                is_refused(::unshare(CLONE_FILES)) &&
+                                is_refused(::socket(AF_INET, SOCK_STREAM, 0)) &&
+                                is_refused(::socket(AF_INET6, SOCK_DGRAM, 0)) &&
+                                is_refused(::socket(AF_NETLINK, SOCK_RAW, 0)) &&
+                                is_refused(::syscall(425, 1, nullptr)); // io_uring_setup
+              return held ? 0 : 2;
+            }),
+            0);
+}
+
+TEST_F(Sandbox, FenceLeavesWhatAttachingTakes) {
+  EXPECT_EQ(in_child([] {
+              const testing::TempDir folder;
+              if (!fence_in(Network::kListen).empty()) {
+                return 1;
+              }
+              const int local = ::socket(AF_UNIX, SOCK_STREAM, 0);
+              const int loopback = ::socket(AF_INET, SOCK_STREAM, 0);
+              sockaddr_in any{};
+              any.sin_family = AF_INET;
+              any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+              const bool listens =
+                  ::bind(loopback, reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0 &&
+                  ::listen(loopback, 1) == 0;
+              const bool same_ids = ::setresuid(::getuid(), ::geteuid(), ::getuid()) == 0;
+              std::atomic<bool> ran{false};
+              std::thread([&ran] { ran = true; }).join();
+              return local >= 0 && listens && same_ids && ran ? 0 : 2;
+            }),
+            0);
+}
+
+TEST_F(Sandbox, IsEnteredFromBehindTheFence) {
+  EXPECT_EQ(in_child([] {
+              const bool fenced = fence_in(Network::kNone).empty();
+              const bool before = ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0;
+              const bool entered =
+                  enter({.writable = {}, .readable = {}, .readable_fds = {}}).system_calls;
+              return fenced && before && entered && is_refused(::socket(AF_UNIX, SOCK_STREAM, 0))
+                         ? 0
+                         : 1;
             }),
             0);
 }

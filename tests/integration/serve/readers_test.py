@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The jprof authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whoever reads what a target wrote has shut itself in before (docs/design/readers.md): each reader is looked at while it waits.
+
+usage: readers_test.py PROGRAM CLASSES [unittest arguments]
+"""
+import fcntl
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from serve_rig import CLASSES, JPROF, ServeRig, Target, wait_until  # noqa: E402
+
+SANITIZED = any(mark in pathlib.Path(JPROF).read_bytes() for mark in (b"__asan_init", b"__tsan_init"))
+
+
+def status(pid):
+    try:
+        lines = pathlib.Path("/proc/%s/status" % pid).read_text().splitlines()
+    except OSError:
+        return {}
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
+def filters(pid):
+    """How many seccomp filters a process has (kernel 5.9 and later)."""
+    return int(status(pid).get("Seccomp_filters", "0"))
+
+
+OURS = filters(os.getpid())  # inherited by all that we start
+
+
+def full_pipe():
+    """A pipe that takes no byte more: who writes to it waits."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    flags = fcntl.fcntl(writer, fcntl.F_GETFL)
+    fcntl.fcntl(writer, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+    try:
+        while True:
+            os.write(writer, b"x" * 4096)
+    except BlockingIOError:
+        pass
+    fcntl.fcntl(writer, fcntl.F_SETFL, flags)
+    return reader, writer
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer's build has none")
+class ReadersTest(ServeRig):
+    def start_command(self, *arguments, **options):
+        command = subprocess.Popen([JPROF, *arguments], env=self.env, stderr=subprocess.DEVNULL, **options)
+        self.addCleanup(command.wait)
+        self.addCleanup(command.kill)
+        return command
+
+    def assert_shut_in(self, pid, by):
+        wait_until(lambda: filters(pid) >= OURS + by, timeout=20, what="a filter")
+        self.assertEqual(status(pid)["NoNewPrivs"], "1")
+
+    def test_who_looks_for_jvms_is_behind_the_fence(self):
+        for command in (["list"], ["doctor"], ["list", "--json"]):
+            with self.subTest(command=command):
+                reader, writer = full_pipe()
+                self.addCleanup(os.close, reader)
+                # All has been read by the time that it writes.
+                looking = self.start_command(*command, stdout=writer)
+                os.close(writer)
+                self.assert_shut_in(looking.pid, 1)
+
+    def test_who_attaches_is_behind_the_fence_before_the_jvm_answers(self):
+        os.kill(self.jvm.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, self.jvm.pid, signal.SIGCONT)
+        for arguments in (["attach", str(self.jvm.pid), "threaddump"],
+                          ["record", str(self.jvm.pid), "-d", "1s", "-o", str(self.folder / "x.jprof")]):
+            with self.subTest(command=arguments[0]):
+                self.assert_shut_in(self.start_command(*arguments, stdout=subprocess.DEVNULL).pid, 1)
+
+    def test_what_serves_a_caller_is_behind_the_fence_and_serve_is_not(self):
+        self.start()
+        self.session()
+        children = wait_until(lambda: [pid for pid in os.listdir("/proc") if pid.isdigit() and
+                                       status(pid).get("PPid") == str(self.serve.pid) and filters(pid) > OURS], what="a connection")
+        self.assert_shut_in(children[0], 1)
+        self.assertEqual(filters(self.serve.pid), OURS, "the supervisor starts uploads, which need the network")
+
+    def leave_a_capture(self, chunks):
+        """What a killed sidecar leaves, its recording made longer by copies of its last chunk."""
+        self.start()
+        body = self.record(60)
+        session = self.begin(body)
+        recording = self.spool / "incoming" / body["id"] / "profile.jprof"
+        opening = wait_until(lambda: recording.stat().st_size, what="the opening")
+        wait_until(lambda: recording.stat().st_size > opening + 500, what="samples in the file")
+        self.kill_serve()
+        session.cut()
+        data = recording.read_bytes()
+        last = data.rfind(b"JCHK")
+        with open(recording, "ab") as out:
+            for _ in range(chunks // 1000):
+                out.write(data[last:] * 1000)
+        return body
+
+    def reader_of_a_salvage(self):
+        """The descendant of serve that is shut in twice: by the fence of its parent, and by itself."""
+        def look():
+            found = [pid for pid in os.listdir("/proc") if pid.isdigit() and status(pid).get("Name") == "jprof" and filters(pid) >= OURS + 2]
+            return found[0] if found else None
+        return wait_until(look, what="a reader")
+
+    def test_what_a_killed_recorder_left_is_read_in_a_sandbox_and_sealed_when_its_reader_dies(self):
+        body = self.leave_a_capture(2_000_000)
+        self.start()
+        os.kill(int(self.reader_of_a_salvage()), signal.SIGKILL)
+        sealed = self.spool / "sealed" / body["id"] / "manifest.json"
+        wait_until(sealed.exists, what="the seal")
+        measured = json.loads(sealed.read_text())["measured"]
+        self.assertTrue(measured["salvaged"])
+        self.assertIn("died of it", " ".join(measured["notes"]))
+        self.assertEqual(subprocess.run([JPROF, "verify", str(sealed.parent)], stdout=subprocess.DEVNULL, check=False).returncode, 0)
+
+    def test_a_reader_that_has_no_memory_left_loses_nothing(self):
+        bucket = self.folder / "bucket"
+        bucket.mkdir()
+        self.start("store: {url: \"file://%s\"}\n" % bucket)
+        # Threads without end, each with a name that the recorder has to keep.
+        births = Target([shutil.which("java"), "-XX:+UseSerialGC", "-Xmx64m", "-cp", CLASSES, "Births", "0", "2"])
+        self.addCleanup(births.close)
+        body = {**self.record(60), "pid": births.pid}
+        session = self.begin(body)
+        recording = self.spool / "incoming" / body["id"] / "profile.jprof"
+        opening = wait_until(lambda: recording.stat().st_size, what="the opening")
+        wait_until(lambda: recording.stat().st_size > opening + 500, what="samples in the file")
+        reader = self.children_of_capture(body)[0]
+        resource.prlimit(reader, resource.RLIMIT_DATA, (1, 1))  # not a byte more
+        result, files = session.answer()
+        self.assertEqual((result["exitCode"], result["reason"]), (6, "PartialCapture"), result)
+        self.assertIn("limit of memory", result["message"])
+        self.assertGreater(result["manifest"]["measured"]["samples"], 0)
+        self.assertIn("it has no memory left within its limit", self.log())
+        wait_until(lambda: list(bucket.rglob("manifest.json")), what="the delivery")
+        self.assertEqual(len(list(bucket.rglob("profile.jprof"))), 1)
+
+
+if __name__ == "__main__":
+    if not shutil.which("java"):
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
