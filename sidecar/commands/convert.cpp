@@ -8,6 +8,7 @@
 #include "lib/formats/format_writer.h"
 #include "lib/formats/output_files.h"
 #include "lib/render/left_out.h"
+#include "sidecar/commands/shut_in.h"
 
 #include <algorithm>
 #include <array>
@@ -47,6 +48,7 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
   // All formats are known before anything is read or written.
   JPROF_TRY_ASSIGN(const std::vector<formats::OutputFile> outputs,
                    formats::plan_outputs({options.outputs, options.to, json}, kAll));
+  shut_in({options.input}, options.outputs);
   JPROF_TRY_ASSIGN(const profile::Profile profile,
                    formats::read_profile(options.input, lines_of(options, outputs)));
   const auto render = [&](Format format) {

@@ -6,6 +6,7 @@
 #include "lib/cli/foreign_text.h"
 #include "lib/formats/format_diff.h"
 #include "lib/formats/output_files.h"
+#include "sidecar/commands/shut_in.h"
 
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@ base::Result<int> diff(const DiffCommand& command, bool json) {
   JPROF_TRY_ASSIGN(
       const std::vector<formats::OutputFile> outputs,
       formats::plan_outputs({command.outputs, command.to, json}, formats::kDiffFormats));
+  shut_in({command.base, command.changed}, command.outputs);
   JPROF_TRY_ASSIGN(const formats::Input base, formats::read_input(command.base));
   JPROF_TRY_ASSIGN(const formats::Input changed, formats::read_input(command.changed));
   formats::DiffTold told;

@@ -7,6 +7,7 @@
 #include "lib/formats/format_reader.h"
 #include "lib/formats/format_writer.h"
 #include "lib/render/svg_writer.h"
+#include "sidecar/commands/shut_in.h"
 
 #include <algorithm>
 #include <charconv>
@@ -128,6 +129,9 @@ base::Status write_palette(const render::ColourMap& palette) {
 
 base::Result<int> flame(FlameCommand& command) {
   JPROF_TRY(parse_min_width(command.min_width, command.options));
+  const std::string& attributes = command.name_attributes;
+  shut_in({command.input, attributes.empty() ? command.input : attributes},
+          {command.palette ? kPaletteFile : "-"});
   if (!command.name_attributes.empty()) {
     JPROF_TRY(read_attributes(command.name_attributes, command.options));
   }

@@ -5,6 +5,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/timestamp.h"
 #include "lib/capture/bundle.h"
+#include "sidecar/sandbox/sandbox.h"
 #include "sidecar/serve/places.h"
 #include "sidecar/spool/spool.h"
 
@@ -74,6 +75,7 @@ void print_table(const std::vector<spool::Entry>& entries, const base::Json& cou
 }
 
 base::Result<int> run(const Options& options, bool as_json) {
+  sandbox::fence_in(sandbox::Network::kNone);
   JPROF_TRY_ASSIGN(const spool::Spool spool, open_spool(options));
   JPROF_TRY_ASSIGN(const spool::LedgerContent content, spool.counts());
   const base::Json counts = counts_json(content);

@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/capture/bundle.h"
+#include "sidecar/commands/shut_in.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -27,6 +28,7 @@ base::Json verdict(const std::string& directory) {
 }
 
 base::Result<int> run(const std::vector<std::string>& directories, bool as_json) {
+  shut_in(directories, {});
   base::Json verdicts = base::Json::array();
   bool all = true;
   int exit_code = 0;

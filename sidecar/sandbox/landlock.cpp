@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -42,11 +43,15 @@ void allow(int rules, int folder, std::uint64_t what) {
   static_cast<void>(::syscall(kAddRule, rules, kPathBeneath, &rule, 0));
 }
 
-void allow(int rules, const std::string& folder, std::uint64_t what) {
-  const base::UniqueFd held(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (held) {
-    allow(rules, held.get(), what);
+void allow(int rules, const std::string& path, std::uint64_t what) {
+  const base::UniqueFd held(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat info {};
+  if (!held || ::fstat(held.get(), &info) != 0) {
+    return;
   }
+  // The kernel refuses the rights of a folder for anything else.
+  constexpr std::uint64_t kOfFiles = kReadFile | kWriteFile | kTruncate;
+  allow(rules, held.get(), S_ISDIR(info.st_mode) ? what : what & kOfFiles);
 }
 
 } // namespace
@@ -64,13 +69,13 @@ base::UniqueFd make_path_rules(const Paths& paths) {
     return rules;
   }
   constexpr std::uint64_t kRead = kReadFile | kReadDirectory;
-  for (const std::string& folder : paths.writable) {
-    allow(rules.get(), folder,
+  for (const std::string& path : paths.writable) {
+    allow(rules.get(), path,
           kRead | kWriteFile | kRemoveDirectory | kRemoveFile | kMakeDirectory | kMakeRegular |
               kRefer | truncate);
   }
-  for (const std::string& folder : paths.readable) {
-    allow(rules.get(), folder, kRead);
+  for (const std::string& path : paths.readable) {
+    allow(rules.get(), path, kRead);
   }
   for (const int folder : paths.readable_fds) {
     allow(rules.get(), folder, kRead);

@@ -9,9 +9,9 @@ namespace jprof::sandbox {
 
 // What the file system is to the process from now on (Landlock, where the kernel has it).
 struct Paths {
-  std::vector<std::string> writable; // folders: files are made, changed and removed below them
-  std::vector<std::string> readable; // folders
-  std::vector<int> readable_fds;     // the same, held
+  std::vector<std::string> writable; // folders, where files are made, changed and removed; or files
+  std::vector<std::string> readable; // folders or files
+  std::vector<int> readable_fds;     // folders, held
 };
 
 // What was had; each sentence names a part that was not, and why.

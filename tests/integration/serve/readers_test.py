@@ -83,6 +83,25 @@ class ReadersTest(ServeRig):
             with self.subTest(command=arguments[0]):
                 self.assert_shut_in(self.start_command(*arguments, stdout=subprocess.DEVNULL).pid, 1)
 
+    def test_who_converts_is_in_the_sandbox_before_the_first_byte(self):
+        fifo = self.folder / "slow.collapsed"
+        os.mkfifo(fifo)
+        other = self.folder / "other.collapsed"
+        other.write_text("a;b 1\n")
+        for arguments in (["convert", fifo, "-o", self.folder / "x.html"], ["diff", fifo, other, "-o", self.folder / "x.svg"],
+                          ["flame", fifo], ["convert", fifo]):
+            with self.subTest(command=arguments[0]):
+                with open(self.folder / "out", "wb") as out:
+                    command = self.start_command(*arguments, stdout=out)
+                self.assert_shut_in(command.pid, 1)  # it waits for somebody who writes
+                fifo.write_text("main;work 5\n")
+                self.assertEqual(command.wait(60), 0)
+        self.assertIn("main;work 5", (self.folder / "out").read_text())
+        sealed = self.folder / "sealed"
+        sealed.mkdir()
+        os.mkfifo(sealed / "manifest.json")
+        self.assert_shut_in(self.start_command("verify", sealed, stdout=subprocess.DEVNULL).pid, 1)
+
     def test_what_serves_a_caller_is_behind_the_fence_and_serve_is_not(self):
         self.start()
         self.session()
