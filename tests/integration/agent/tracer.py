@@ -42,6 +42,11 @@ class Tracer:
         _ptrace(request, self.tid, self.held if self.held != signal.SIGTRAP else 0)
         self.stopped = False
 
+    def interrupt(self):
+        """Stops it where it is."""
+        _ptrace(INTERRUPT, self.tid)
+        self.wait()
+
     def hold(self, number):
         """Lets it run until it is about to take this signal."""
         while self.wait() != number:

@@ -15,8 +15,10 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "agent"))
 from serve_rig import JPROF, Jvm, ServeRig, wait_until  # noqa: E402
 from session_client import Refused  # noqa: E402
+from tracer import Tracer  # noqa: E402
 
 
 class Frozen:
@@ -65,6 +67,31 @@ class HungTest(ServeRig):
         self.assertEqual(recording.returncode, 6, text)
         self.assertIn("is stopped (SIGSTOP)", text)
         self.assertTrue(output.exists())
+
+    def test_a_jvm_that_is_stopped_while_it_is_asked_to_attach_is_told(self):
+        jvm = Jvm()
+        self.addCleanup(jvm.close)
+        self.addCleanup(os.kill, jvm.pid, signal.SIGCONT)
+        tasks = pathlib.Path("/proc/%d/task" % jvm.pid)
+        dispatcher = next(task.name for task in tasks.iterdir() if (task / "comm").read_text().startswith("Signal Dispatch"))
+        # The one that would answer; the JVM as a whole runs, so it is asked.
+        tracer = Tracer(int(dispatcher))
+        tracer.interrupt()
+        try:
+            for arguments in (["attach", "--timeout", "3s", str(jvm.pid), "threaddump"],
+                              ["attach", "--timeout", "3s", "--json", str(jvm.pid), "threaddump"]):
+                os.kill(jvm.pid, signal.SIGCONT)
+                command = subprocess.Popen([JPROF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                trigger = ".attach_pid%d" % jvm.pid
+                wait_until(lambda: any(os.path.exists("/proc/%d/%s/%s" % (jvm.pid, where, trigger)) for where in ("cwd", "root/tmp")),
+                           what="the request to attach")
+                os.kill(jvm.pid, signal.SIGSTOP)
+                said, _ = command.communicate(timeout=60)
+                self.assertEqual(command.returncode, 8, said)
+                self.assertIn("did not answer the request to attach: it is stopped (SIGSTOP)", said)
+                self.assertIn("kill -CONT", said)
+        finally:
+            tracer.close()
 
     @unittest.skipIf(any(mark in pathlib.Path(JPROF).read_bytes() for mark in (b"__asan_init", b"__tsan_init")), "a sanitizer's build has none")
     def test_the_reader_of_a_jvm_is_in_a_sandbox(self):

@@ -5,13 +5,16 @@
 
 usage: readers_test.py PROGRAM CLASSES [unittest arguments]
 """
+import ctypes
 import fcntl
 import json
 import os
 import pathlib
+import platform
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import unittest
@@ -33,6 +36,21 @@ def status(pid):
 def filters(pid):
     """How many seccomp filters a process has (kernel 5.9 and later)."""
     return int(status(pid).get("Seccomp_filters", "0"))
+
+
+def refuse_seccomp():
+    """seccomp(2) fails with EPERM from now on, as some containers have it; prctl(2) does what it does not."""
+    number = {"x86_64": 317, "aarch64": 277}[platform.machine()]
+    program = b"".join(struct.pack("<HBBI", *line) for line in (
+        (0x20, 0, 0, 0),            # the call's number
+        (0x15, 0, 1, number),
+        (0x06, 0, 0, 0x00050001),   # EPERM
+        (0x06, 0, 0, 0x7FFF0000)))  # allowed
+    filled = ctypes.create_string_buffer(program, len(program))
+    libc = ctypes.CDLL(None, use_errno=True)
+    head = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(filled)))
+    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, ctypes.byref(head), 0, 0) == 0  # PR_SET_SECCOMP
 
 
 OURS = filters(os.getpid())  # inherited by all that we start
@@ -74,6 +92,21 @@ class ReadersTest(ServeRig):
                 looking = self.start_command(*command, stdout=writer)
                 os.close(writer)
                 self.assert_shut_in(looking.pid, 1)
+
+    def sandbox_row(self, **options):
+        told = subprocess.run([JPROF, "doctor", str(self.jvm.pid), "--json"], env=self.env, stdout=subprocess.PIPE, check=False, **options)
+        rows = [row for row in json.loads(told.stdout)["jvms"][0]["checks"] if row["check"] == "sandbox"]
+        self.assertEqual(len(rows), 1, told.stdout)
+        return rows[0]
+
+    def test_doctor_says_what_holds(self):
+        row = self.sandbox_row()
+        self.assertEqual(row["verdict"], "pass", row)
+        self.assertIn("seccomp", row["detail"])
+        row = self.sandbox_row(preexec_fn=refuse_seccomp)
+        self.assertEqual(row["verdict"], "warn", row)
+        self.assertIn("no system call is forbidden to it (seccomp)", row["detail"])
+        self.assertIn("allow the jprof container seccomp(2)", row["cure"])
 
     def test_who_attaches_is_behind_the_fence_before_the_jvm_answers(self):
         os.kill(self.jvm.pid, signal.SIGSTOP)
