@@ -20,6 +20,24 @@ constexpr std::array<std::string_view, 12> kOperations{
 constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 2> kFormats{"json", "text"};
 
+// Settings with which each capture would be refused, or hold nothing.
+void refuse_what_cannot_work(MapReader& map, const SidecarLimits& limits) {
+  constexpr std::uint64_t kLeastCapture = 16 * 1024; // names alone take that
+  const std::string off = "; to switch captures off, leave record out of 'allow'";
+  if (limits.longest_duration.count() <= 0) {
+    map.refuse("longestDuration", "must be above 0" + off);
+  }
+  if (limits.captures_per_hour == 0) {
+    map.refuse("capturesPerHour", "must be at least 1" + off);
+  }
+  if (limits.concurrent_captures == 0) {
+    map.refuse("concurrentCaptures", "must be at least 1" + off);
+  }
+  if (limits.capture_bytes < kLeastCapture) {
+    map.refuse("captureBytes", "must be at least 16KiB: less holds no recording");
+  }
+}
+
 base::Status read_limits(MapReader& root, SidecarLimits& limits) {
   auto map = root.map("limits");
   if (!map) {
@@ -31,6 +49,7 @@ base::Status read_limits(MapReader& root, SidecarLimits& limits) {
   map->natural("concurrentCaptures", limits.concurrent_captures);
   map->bytes("captureBytes", limits.capture_bytes);
   map->bytes("dumpBytes", limits.dump_bytes);
+  refuse_what_cannot_work(*map, limits);
   return map->finish();
 }
 
@@ -147,6 +166,23 @@ base::Result<SidecarConfig> parse_sidecar_config(std::string_view text, std::str
   return config;
 }
 
+namespace {
+
+// File and environment together: either may set the one, and the default is the other.
+base::Status check_quota(const SidecarConfig& config) {
+  if (config.spool.quota >= config.limits.capture_bytes) {
+    return {};
+  }
+  return base::make_failure(base::ErrorCode::kConfigInvalid,
+                            "the spool's quota (" + format_byte_size(config.spool.quota) +
+                                ") is below what one capture may take (limits.captureBytes, " +
+                                format_byte_size(config.limits.capture_bytes) +
+                                "): none would be accepted",
+                            "raise spool.quota or JPROF_SPOOL_QUOTA, or lower limits.captureBytes");
+}
+
+} // namespace
+
 base::Status apply_environment(SidecarConfig& config, const Environment& get) {
   const std::array<std::pair<const char*, std::string*>, 12> texts{
       {{"JPROF_SPOOL", &config.spool.directory},
@@ -186,9 +222,14 @@ base::Result<SidecarConfig> load_sidecar_config(const std::string& path, bool re
   if (text) {
     JPROF_TRY_ASSIGN(config, parse_sidecar_config(*text, path));
   } else if (required || text.error().code != base::ErrorCode::kNotFound) {
-    return base::fail(std::move(text).error());
+    base::Error error = std::move(text).error();
+    error.code = base::ErrorCode::kConfigInvalid;
+    return base::fail(
+        std::move(error).with_cure("--config names a file that jprof's user may read; without it " +
+                                   std::string(kSidecarConfigPath) + " is read, if it is there"));
   }
   JPROF_TRY(apply_environment(config, get));
+  JPROF_TRY(check_quota(config));
   return config;
 }
 

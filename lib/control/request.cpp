@@ -42,6 +42,74 @@ constexpr std::array<PodMember, 10> kPodMembers{{{"cluster", &PodFacts::cluster}
                                                  {"image", &PodFacts::image},
                                                  {"imageDigest", &PodFacts::image_digest}}};
 
+// The members of all requests; each has one type, whatever kind of request it is in. Others are of
+// newer callers and passed over.
+struct MemberType {
+  const char* key;
+  Json::value_t type;
+};
+constexpr Json::value_t kText = Json::value_t::string;
+constexpr Json::value_t kFlag = Json::value_t::boolean;
+constexpr Json::value_t kNumber = Json::value_t::number_integer;
+constexpr Json::value_t kList = Json::value_t::array;
+constexpr std::array<MemberType, 26> kMembers{
+    {{"type", kText},         {"id", kText},
+     {"trigger", kText},      {"requester", kText},
+     {"cause", kText},        {"requestTime", kText},
+     {"pid", kNumber},        {"containerId", kText},
+     {"durationNs", kNumber}, {"intervalNs", kNumber},
+     {"event", kText},        {"engine", kText},
+     {"walker", kText},       {"leaveBehind", kFlag},
+     {"force", kFlag},        {"podMemoryBytes", kNumber},
+     {"formats", kList},      {"sendFiles", kFlag},
+     {"join", kFlag},         {"pod", Json::value_t::object},
+     {"names", kList},        {"offsets", kList},
+     {"wait", kFlag},         {"command", kText},
+     {"arguments", kList},    {"timeoutNs", kNumber}}};
+
+std::string_view type_word(Json::value_t type) {
+  switch (type) {
+  case Json::value_t::string:
+    return "a string";
+  case Json::value_t::boolean:
+    return "true or false";
+  case Json::value_t::array:
+    return "a list";
+  case Json::value_t::object:
+    return "an object";
+  default:
+    return "a whole number";
+  }
+}
+
+base::Status check_type(const Json& json, const char* key, Json::value_t type) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null() || found->type() == type ||
+      (type == kNumber && found->is_number_integer())) {
+    return {};
+  }
+  return base::make_failure(base::ErrorCode::kProtocol,
+                            std::string("request member '") + key + "' must be " +
+                                std::string(type_word(type)) + ", and is " +
+                                (found->is_number() ? "a number" : found->type_name()),
+                            "send what docs/formats/control.md has for it");
+}
+
+// A member of another type than it has would count as absent: a pid in quotes as any JVM.
+base::Status check_types(const Json& json) {
+  if (!json.is_object()) {
+    return base::make_failure(base::ErrorCode::kProtocol, "the request is no JSON object",
+                              "send what docs/formats/control.md has");
+  }
+  for (const MemberType& member : kMembers) {
+    JPROF_TRY(check_type(json, member.key, member.type));
+  }
+  for (const PodMember& row : kPodMembers) {
+    JPROF_TRY(check_type(base::json_object(json, "pod"), row.key, kText));
+  }
+  return {};
+}
+
 base::Result<std::string> short_text(const Json& json, const char* key, std::string_view fallback) {
   std::string text = base::json_string(json, key, fallback);
   if (text.size() > kLongestText) {
@@ -224,6 +292,7 @@ std::string encode_request(const Request& request) {
 
 base::Result<Request> parse_request(std::string_view payload) {
   JPROF_TRY_ASSIGN(const Json json, base::parse_json(payload));
+  JPROF_TRY(check_types(json));
   const std::string type = base::json_string(json, "type");
   Request request;
   for (const auto& [kind, word] : kKinds) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/base/file.h"
 #include "lib/config/sidecar_config.h"
+#include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -102,7 +104,37 @@ TEST(SidecarConfig, IsOverriddenByTheEnvironment) {
 TEST(SidecarConfig, AbsentFileIsTheDefaultUnlessItWasNamed) {
   const auto none = [](const char*) -> const char* { return nullptr; };
   EXPECT_TRUE(load_sidecar_config("/nonexistent/x.yaml", false, none));
-  EXPECT_FALSE(load_sidecar_config("/nonexistent/x.yaml", true, none));
+  const auto named = load_sidecar_config("/nonexistent/x.yaml", true, none);
+  ASSERT_FALSE(named);
+  EXPECT_EQ(base::exit_code(named.error().code), 2); // as the README has it for a configuration
+  EXPECT_NE(named.error().cure.find("--config"), std::string::npos);
+}
+
+TEST(SidecarConfig, RefusesLimitsWithWhichNothingCouldBeCaptured) {
+  EXPECT_NE(refusal("limits: {concurrentCaptures: 0}\n").find("must be at least 1"),
+            std::string::npos);
+  EXPECT_NE(refusal("limits:\n  capturesPerHour: 0\n").find("line 4"), std::string::npos);
+  EXPECT_NE(refusal("limits: {longestDuration: 0s}\n").find("'allow'"), std::string::npos);
+  EXPECT_NE(refusal("limits: {captureBytes: 1KiB}\n").find("16KiB"), std::string::npos);
+  EXPECT_TRUE(parse_sidecar_config(std::string(kHead) + "limits: {captureBytes: 16KiB}\n", "c"));
+}
+
+TEST(SidecarConfig, RefusesAQuotaThatHoldsNoCaptureWhereverItIsSet) {
+  const testing::TempDir folder;
+  const std::string path = folder.path() + "/c.yaml";
+  const auto load = [&](const std::string& text, const char* quota) {
+    EXPECT_TRUE(base::write_file_atomically(path, std::string(kHead) + text, 0600));
+    return load_sidecar_config(path, true, [quota](const char* name) {
+      return std::string_view(name) == "JPROF_SPOOL_QUOTA" ? quota : nullptr;
+    });
+  };
+  for (const auto& refused : {load("spool: {quota: 10KiB}\n", nullptr), load("", "10KiB"),
+                              load("limits: {captureBytes: 1GiB}\n", nullptr)}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, base::ErrorCode::kConfigInvalid);
+    EXPECT_NE(refused.error().cure.find("captureBytes"), std::string::npos);
+  }
+  EXPECT_TRUE(load("spool: {quota: 10KiB}\n", "64MiB"));
 }
 
 } // namespace
