@@ -303,9 +303,7 @@ StopReason Recorder::run() {
       continue;
     }
     next_tick = now + static_cast<std::uint64_t>(kTickNs);
-    g_threads.scan_if_due(now);
-    g_threads.look_at_young(now);
-    g_threads.name_new_threads();
+    g_threads.tick(now);
     g_generations.tick();
     if (now >= next_modules) {
       next_modules = now + kModulesEveryNs;

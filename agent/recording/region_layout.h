@@ -24,6 +24,10 @@ struct ThreadNote {
   // `mask_looks_apart`: it has not.
   std::uint16_t mask_looks_to_skip = 0;
   std::uint16_t mask_looks_apart = 0;
+  std::uint64_t moved_ns = 0;  // when its CPU clock was last seen to have advanced
+  std::uint64_t timer_ns = 0;  // when it was given its timer, the last one
+  std::uint16_t had_timer = 0; // 1: now or before
+  std::uint16_t waits = 0;     // 1: for a timer, for there are too few
 };
 
 // Our slots of the thread hash table, behind the entries of the private section.

@@ -98,9 +98,7 @@ void ThreadTable::look_at_young(std::uint64_t now) {
       retire(slot);
       continue;
     }
-    const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-    change(tables_.thread_slots[slot],
-           [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
+    note_cpu(slot, engines::thread_cpu_ns(entry.tid), now);
     if (tables_.thread_slots[slot].name_bytes == 0 && may_name(now)) {
       name_by_kernel(slot);
     }

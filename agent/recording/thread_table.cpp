@@ -103,6 +103,13 @@ void ThreadTable::arm_first() {
   names_later_ = false;
 }
 
+void ThreadTable::tick(std::uint64_t now) {
+  scan_if_due(now);
+  look_at_young(now);
+  share_timers(now);
+  name_new_threads();
+}
+
 void ThreadTable::scan_if_due(std::uint64_t now) {
   if (now >= next_scan_ns_) {
     scan();
@@ -181,7 +188,7 @@ void ThreadTable::take(std::uint32_t slot, std::int32_t tid, bool born) {
   entry.java_thread = 0;
   entry.named_after = 0;
   entry.name_tries = 0;
-  tables_.notes[slot] = ThreadNote{.born_ns = born ? now : 0};
+  tables_.notes[slot] = ThreadNote{.born_ns = born ? now : 0, .moved_ns = now};
   last_birth_ns_ = born ? now : last_birth_ns_;
   index_.insert(tid, slot);
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
@@ -198,78 +205,14 @@ void ThreadTable::take(std::uint32_t slot, std::int32_t tid, bool born) {
   }
 }
 
-// 0 or -errno.
-long ThreadTable::arm_by_engine(ThreadEntry& entry) {
-  if (engine_ == wire::Engine::kPerfClock) {
-    if (perf_budget_ > 0 && engines::arm_perf_clock(*sampler_, entry, signal_, interval_ns_) == 0) {
-      --perf_budget_;
-      return 0;
-    }
-    sampling::count(*sampler_, Counter::kThreadsByTimer);
-  }
-  return armed_ < timer_budget_
-             ? engines::arm_cpu_timer(entry, signal_, interval_ns_, random_phase_ns())
-             : -EAGAIN;
-}
-
-void ThreadTable::disarm(ThreadEntry& entry) {
-  if (entry.armed == sampling::kArmedByPerf) {
-    engines::disarm_perf_clock(entry);
-    ++perf_budget_;
-  } else {
-    engines::disarm_cpu_timer(entry);
-  }
-  --armed_;
-}
-
-// A thread that began during the session is accounted for from its first nanosecond, however late
-// it is found.
-void ThreadTable::arm(std::uint32_t slot) {
-  ThreadEntry& entry = sampler_->threads[slot];
-  const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-  const std::uint64_t now = now_ns();
-  const bool born = tables_.notes[slot].born_ns != 0 && cpu <= now - begun_ns_;
-  const std::uint64_t accounted = born ? 0 : cpu;
-  sampling::store_relaxed(entry.accounted_ns, accounted); // also of a thread that gets no timer
-  const long result = arm_by_engine(entry);
-  if (result != 0 && !engines::has_cpu_clock(entry.tid)) {
-    retire(slot); // it has ended meanwhile
-    return;
-  }
-  if (result == 0) {
-    ++armed_;
-    first_armed_ns_ = first_armed_ns_ != 0 ? first_armed_ns_ : now;
-    sampling::count(*sampler_, Counter::kThreadsArmed);
-  } else {
-    ++failed_;
-    last_error_ = result;
-    sampling::count(*sampler_, Counter::kThreadsNeverArmed);
-    if (result == -EAGAIN) {
-      sampling::count(*sampler_, Counter::kTimerLimit);
-    }
-  }
-  change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
-    record.cpu_at_arm_ns = accounted;
-    record.cpu_at_disarm_ns = cpu;
-    record.armed_ns = now;
-    record.flags = flag(result == 0 ? ThreadFlag::kArmed : ThreadFlag::kNeverArmed);
-  });
-}
-
-// A random phase, so that threads started together do not signal together.
-std::uint64_t ThreadTable::random_phase_ns() {
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  return random_ % interval_ns_ + 1;
-}
-
 void ThreadTable::retire(std::uint32_t slot) {
   ThreadEntry& entry = sampler_->threads[slot];
   index_.remove(entry.tid);
   if (entry.armed != 0) {
     disarm(entry);
   }
+  waiting_ -= tables_.notes[slot].waits;
+  tables_.notes[slot].waits = 0;
   entry.tid = 0;
   change(tables_.thread_slots[slot], [&](wire::ThreadSlot& record) {
     close_account(record, entry, 0);
@@ -278,7 +221,19 @@ void ThreadTable::retire(std::uint32_t slot) {
   });
 }
 
+// True if its clock has advanced since the last look; that of a thread that has ended shows 0.
+bool ThreadTable::note_cpu(std::uint32_t slot, std::uint64_t cpu, std::uint64_t now) {
+  wire::ThreadSlot& record = tables_.thread_slots[slot];
+  if (cpu <= record.cpu_at_disarm_ns) {
+    return false;
+  }
+  change(record, [&](wire::ThreadSlot& changed) { changed.cpu_at_disarm_ns = cpu; });
+  tables_.notes[slot].moved_ns = now;
+  return true;
+}
+
 void ThreadTable::update() {
+  const std::uint64_t now = now_ns();
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
     ThreadEntry& entry = sampler_->threads[slot];
     ThreadNote& note = tables_.notes[slot];
@@ -290,7 +245,7 @@ void ThreadTable::update() {
       continue;
     }
     const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-    if (cpu == 0 || cpu == tables_.thread_slots[slot].cpu_at_disarm_ns) {
+    if (!note_cpu(slot, cpu, now)) {
       const unsigned longer = note.skipped_last * 2U + 1;
       note.skipped_last =
           static_cast<std::uint16_t>(longer < kMostLooksToSkip ? longer : kMostLooksToSkip);
@@ -299,8 +254,6 @@ void ThreadTable::update() {
     }
     note.skipped_last = 0;
     const bool blocks = looks_blocked(slot, cpu) && os::blocks_signal(entry.tid, signal_);
-    change(tables_.thread_slots[slot],
-           [&](wire::ThreadSlot& record) { record.cpu_at_disarm_ns = cpu; });
     if (blocks) {
       stop_signalling(slot);
     } else if (note.mask_looks_apart != 0) {
@@ -313,44 +266,6 @@ void ThreadTable::update() {
       look_for_sandbox(slot);
     }
   }
-}
-
-// A thread that blocks our signal may wait for signals, and would be handed ours as if somebody had
-// sent it. Its time goes on to be accounted for.
-void ThreadTable::stop_signalling(std::uint32_t slot) {
-  disarm(sampler_->threads[slot]);
-  tables_.notes[slot].mask_looks_to_skip = 0;
-  tables_.notes[slot].mask_looks_apart = 1;
-  change(tables_.thread_slots[slot], [](wire::ThreadSlot& record) {
-    const unsigned blocked = sampling::load_relaxed(record.signals) == 0
-                                 ? flag(ThreadFlag::kSignalBlocked)
-                                 : 0U; // some of its time is in samples
-    record.flags = static_cast<std::uint16_t>((record.flags & ~flag(ThreadFlag::kArmed)) | blocked);
-  });
-}
-
-// If it blocks it no more; looked at less and less often.
-void ThreadTable::signal_again(std::uint32_t slot) {
-  ThreadNote& note = tables_.notes[slot];
-  if (note.mask_looks_to_skip != 0) {
-    --note.mask_looks_to_skip;
-    return;
-  }
-  ThreadEntry& entry = sampler_->threads[slot];
-  if (os::blocks_signal(entry.tid, signal_) || arm_by_engine(entry) != 0) {
-    note.mask_looks_to_skip = note.mask_looks_apart;
-    const unsigned longer = note.mask_looks_apart * 2U + 1;
-    note.mask_looks_apart =
-        static_cast<std::uint16_t>(longer < kMostLooksToSkip ? longer : kMostLooksToSkip);
-    return;
-  }
-  ++armed_;
-  note.mask_looks_apart = 0;
-  sampling::count(*sampler_, Counter::kThreadsArmed);
-  change(tables_.thread_slots[slot], [](wire::ThreadSlot& record) {
-    const unsigned kept = record.flags & ~flag(ThreadFlag::kSignalBlocked); // no time is missing
-    record.flags = static_cast<std::uint16_t>(kept | flag(ThreadFlag::kArmed));
-  });
 }
 
 // A filter of the thread's own may answer any system call by killing the process, the return from a

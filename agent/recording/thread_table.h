@@ -35,20 +35,13 @@ class ThreadTable {
   void arm_first();
   // The kernel's names of the threads that arm_first has found, and what seccomp leaves the agent.
   void name_first();
-  // Arms new threads and retires ended ones, unless the last scan was so long ago that another one
-  // would cost more than about a thousandth of a CPU.
-  void scan_if_due(std::uint64_t now_ns);
+  // All that is to be done in between, each as often as it is due and cheap; each 20 ms.
+  void tick(std::uint64_t now_ns);
   // Arms threads that have begun since the last call, whatever their number; cheap if there are
   // none. To be called often: see look_every_ns.
   void find_births(std::uint64_t now_ns);
   // How soon to call it again: more often while threads are born, as far as that is cheap.
   std::int64_t look_every_ns(std::uint64_t now_ns) const;
-  // Retires those that lived for less than a second; once in 100 ms.
-  void look_at_young(std::uint64_t now_ns);
-  void scan();
-  // Finds out the Java names and ids of threads that were sampled as Java threads since the last
-  // call, and tries again where the collector was in the way. Cheap if there are none.
-  void name_new_threads();
   // All of them once more, with a few milliseconds of patience for those that were never named.
   void name_last_threads();
   // Brings CPU times, names and flags up to date; twice a second.
@@ -66,6 +59,18 @@ class ThreadTable {
   long last_error() const { return last_error_; }
 
  private:
+  // Arms new threads and retires ended ones, unless the last scan was so long ago that another one
+  // would cost more than about a thousandth of a CPU.
+  void scan_if_due(std::uint64_t now_ns);
+  void scan();
+  // Retires those that lived for less than a second; once in 100 ms.
+  void look_at_young(std::uint64_t now_ns);
+  // Where there are fewer timers than threads: gives them to those that work, from those that do
+  // not. Cheap if there are enough.
+  void share_timers(std::uint64_t now_ns);
+  // Finds out the Java names and ids of threads that were sampled as Java threads since the last
+  // call, and tries again where the collector was in the way. Cheap if there are none.
+  void name_new_threads();
   void see(std::int32_t tid);
   void see_born(std::int32_t tid);
   bool may_arm_at_once(std::uint64_t now_ns);
@@ -75,8 +80,17 @@ class ThreadTable {
   bool runs_backwards(const sampling::ThreadEntry& entry);
   bool may_name(std::uint64_t now_ns);
   void arm(std::uint32_t slot);
-  long arm_by_engine(sampling::ThreadEntry& entry);
+  long arm_by_engine(std::uint32_t slot);
   void disarm(sampling::ThreadEntry& entry);
+  void wait_for_timer(std::uint32_t slot);
+  void note_timer(std::uint32_t slot);
+  bool look_at_waiting(std::uint32_t slot, std::uint64_t now_ns);
+  template <typename Since>
+  bool find_longest(Since&& since, std::uint64_t before_ns, std::uint32_t* slot) const;
+  bool free_timer_of_idle(std::uint64_t now_ns);
+  bool free_timer_of_busy(std::uint64_t now_ns);
+  void take_timer_away(std::uint32_t slot);
+  bool note_cpu(std::uint32_t slot, std::uint64_t cpu, std::uint64_t now_ns);
   void retire(std::uint32_t slot);
   void name(std::uint32_t slot);
   void name_by_kernel(std::uint32_t slot);
@@ -119,6 +133,12 @@ class ThreadTable {
   std::uint64_t earliest_scan_ns_ = 0;
   wire::Engine engine_ = wire::Engine::kCpuTimer;
   std::uint64_t timer_budget_ = 0;
+  std::uint32_t timers_ = 0;     // of armed_, those by a timer
+  std::uint32_t waiting_ = 0;    // threads that wait for one
+  std::uint32_t share_from_ = 0; // the slot at which the next look at them begins
+  std::uint32_t moves_left_ = 0; // timers that may go to another thread until next_share_ns_
+  std::uint32_t tries_left_ = 0; // the same, of looks for a thread that is idle
+  std::uint64_t next_share_ns_ = 0;
   std::uint64_t perf_budget_ = 0; // events that may still be opened
   std::uint64_t first_armed_ns_ = 0;
   std::uint64_t next_scan_ns_ = 0;

@@ -281,6 +281,27 @@ bool is_of_now(const Sampler& sampler, ThreadEntry& entry, const siginfo_t& info
          (load_relaxed(entry.quiet) != 0 || os::thread_id() == load_relaxed(entry.tid));
 }
 
+// Marks the thread as busy; false for a signal that is not to become a sample.
+bool begin(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info) {
+  if (!is_of_now(sampler, entry, info)) {
+    count(sampler, Counter::kOutcomeStale);
+    return false;
+  }
+  if (shared(entry.busy).exchange(1) != 0) {
+    count(sampler, Counter::kOutcomeNested);
+    return false;
+  }
+  // The agent's thread may have disarmed it in between: it does that first and looks whether the
+  // thread is busy then, and if not may take it that no handler goes on.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!is_of_now(sampler, entry, info)) {
+    store_release(entry.busy, std::uint32_t{0});
+    count(sampler, Counter::kOutcomeStale);
+    return false;
+  }
+  return true;
+}
+
 } // namespace
 
 std::uint64_t monotonic_ns(const Sampler& sampler) {
@@ -337,12 +358,7 @@ ThreadEntry* sender_of(const Sampler& sampler, const siginfo_t& info) {
 void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
                  const void* ucontext) {
   count(sampler, Counter::kEntered);
-  if (!is_of_now(sampler, entry, info)) {
-    count(sampler, Counter::kOutcomeStale);
-    return;
-  }
-  if (shared(entry.busy).exchange(1, std::memory_order_acquire) != 0) {
-    count(sampler, Counter::kOutcomeNested);
+  if (!begin(sampler, entry, info)) {
     return;
   }
   const std::uint64_t signals =

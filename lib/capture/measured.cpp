@@ -43,7 +43,7 @@ constexpr std::array<Row<std::chrono::nanoseconds>, 5> kTimes{
      {"tickNs", &Measured::tick},
      {"processCpuNs", &Measured::process_cpu}}};
 
-constexpr std::array<Row<std::uint64_t>, 8> kCounts{
+constexpr std::array<Row<std::uint64_t>, 10> kCounts{
     {{"samples", &Measured::samples},
      {"errorSamples", &Measured::error_samples},
      {"rests", &Measured::rests},
@@ -51,7 +51,9 @@ constexpr std::array<Row<std::uint64_t>, 8> kCounts{
      {"signals", &Measured::signals},
      {"inFlight", &Measured::in_flight},
      {"threads", &Measured::threads},
-     {"threadsUnarmed", &Measured::threads_unarmed}}};
+     {"threadsUnarmed", &Measured::threads_unarmed},
+     {"timersRefused", &Measured::timers_refused},
+     {"timersMoved", &Measured::timers_moved}}};
 
 std::uint64_t count_at(const Json& json, const char* key) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, base::json_int(json, key)));

@@ -59,7 +59,9 @@ struct Measured {
   std::chrono::nanoseconds process_cpu{0};
   Coverage coverage;
   std::uint64_t threads = 0;
-  std::uint64_t threads_unarmed = 0;
+  std::uint64_t threads_unarmed = 0; // that never had a timer
+  std::uint64_t timers_refused = 0;  // threads that found none when they were found, for a limit
+  std::uint64_t timers_moved = 0;    // timers that went from a thread to another one
   Cost cost;
   std::vector<Method> hottest; // at most ten
   bool interrupted = false;

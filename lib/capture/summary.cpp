@@ -48,7 +48,7 @@ std::string samples_line(const Measured& measured) {
     out += "; " + grouped(measured.error_samples) + " without a whole stack";
   }
   if (measured.threads_unarmed > 0) {
-    out += "; " + grouped(measured.threads_unarmed) + " threads could not be sampled";
+    out += "; " + grouped(measured.threads_unarmed) + " more never had a timer";
   }
   return line("samples", out);
 }

@@ -68,10 +68,11 @@ enum class Counter : std::uint32_t {
   kNoScratch = 24,      // no scratch buffer was free: the sample is an error frame
   kFaults = 25,         // protected loads that faulted
   kGenerationFlips = 26,
-  kThreadsArmed = 27,      // timers made since the start
-  kThreadsNeverArmed = 28, // threads whose timer could not be made
-  kTimerLimit = 29,        // of these: because of RLIMIT_SIGPENDING
+  kThreadsArmed = 27,      // threads that have, or had, a timer
+  kThreadsNeverArmed = 28, // threads that never had one
+  kTimerLimit = 29,        // threads that found none when they were, because of RLIMIT_SIGPENDING
   kThreadSlotsFull = 30,   // threads for which the table had no room: the most at one time
+  kTimersMoved = 31,       // timers taken from a thread for another one
   kProcessCpuNanosAtStart = 32,
   kProcessCpuNanosAtStop = 33, // when the timers were gone; until then twice a second
   kAgentCpuNanos = 34,         // CPU time of the agent's own thread

@@ -119,6 +119,8 @@ struct CaptureOutcome {
   std::chrono::nanoseconds process_cpu{0}; // of the JVM during the capture
   std::uint64_t threads = 0;               // armed
   std::uint64_t threads_unarmed = 0;
+  std::uint64_t timers_refused = 0;
+  std::uint64_t timers_moved = 0;
   capture::Coverage coverage;
   std::vector<std::string> warnings; // why the profile may mislead
   AgentCost cost;

@@ -78,10 +78,23 @@ std::string perf_refusal(const RecorderResult& result) {
 
 void add_unsampled(const ThreadBook::Unsampled& unsampled, const char* why,
                    std::vector<std::string>& notes) {
-  if (unsampled.threads > 0) {
+  if (unsampled.cpu.count() > 0) {
     notes.push_back(std::to_string(unsampled.threads) + " threads " + why + ": " +
                     base::format_duration(unsampled.cpu) +
                     " of CPU time are in this profile without a stack");
+  }
+}
+
+void add_timer_limit(const RecorderResult& result, std::vector<std::string>& notes) {
+  const std::uint64_t refused = result.counter(Counter::kTimerLimit);
+  if (refused > 0) {
+    notes.push_back(
+        "there were fewer timers than threads, for the kernel limits what a user has of them "
+        "(RLIMIT_SIGPENDING, ulimit -i; at most half of what is free is used): " +
+        std::to_string(refused) + " threads found none, and timers went " +
+        std::to_string(result.counter(Counter::kTimersMoved)) +
+        " times to a thread that worked, from one that did not or had had its turn. No time is "
+        "lost by that, but a thread's first sample stands for all of its time without a timer");
   }
 }
 
@@ -169,6 +182,8 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.process_cpu = process_cpu(result);
   out.threads = result.threads;
   out.threads_unarmed = result.counter(Counter::kThreadsNeverArmed);
+  out.timers_refused = result.counter(Counter::kTimerLimit);
+  out.timers_moved = result.counter(Counter::kTimersMoved);
   out.coverage = result.coverage;
   if (std::string warning = coverage_warning_of(result); !warning.empty()) {
     out.warnings.push_back(std::move(warning));
@@ -194,6 +209,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
     out.notes.push_back(std::to_string(threads) +
                         " threads had a timer instead of perf's clock, for want of descriptors");
   }
+  add_timer_limit(result, out.notes);
   add_unsampled(result.blocked, "block the sampling signal", out.notes);
   add_unsampled(result.never_armed, "got no timer", out.notes);
   add_unsampled(result.sandboxed, "have seccomp filters of their own and were left alone",
@@ -235,6 +251,8 @@ capture::Measured measured_of(const CaptureOutcome& outcome) {
   out.warnings = outcome.warnings;
   out.threads = outcome.threads;
   out.threads_unarmed = outcome.threads_unarmed;
+  out.timers_refused = outcome.timers_refused;
+  out.timers_moved = outcome.timers_moved;
   out.cost = {outcome.cost.total(),         outcome.cost.thread_cpu, outcome.cost.handlers,
               outcome.cost.longest_handler, outcome.cost.delivery,   outcome.cost.start};
   out.interrupted = outcome.interrupted;

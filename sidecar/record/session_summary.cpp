@@ -115,6 +115,11 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
   add_unsampled("threads that block the signal", result.blocked);
   add_unsampled("threads without a timer", result.never_armed);
   add_unsampled("threads in a sandbox of their own", result.sandboxed);
+  if (const std::uint64_t refused = result.counter(Counter::kTimerLimit); refused > 0) {
+    facts.emplace_back("fewer timers than threads",
+                       std::to_string(refused) + " threads found none (RLIMIT_SIGPENDING), moved " +
+                           std::to_string(result.counter(Counter::kTimersMoved)) + " times");
+  }
   return facts;
 }
 

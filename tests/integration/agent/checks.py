@@ -16,7 +16,7 @@ from region import OUTCOMES
 from tracer import Tracer
 
 CHECKS = []
-SIGNAL_BLOCKED, SANDBOXED = 4, 16  # ThreadFlag of lib/wire/region.h
+ARMED, SIGNAL_BLOCKED, NEVER_ARMED, SANDBOXED = 2, 4, 8, 16  # ThreadFlag of lib/wire/region.h
 
 
 def check(function):

@@ -23,7 +23,7 @@ COUNTERS = {
     "entered": 0, "stack": 1, "error": 2, "ring_full": 3, "foreign": 4, "stale": 5, "nested": 6, "weight": 16,
     "lost_weight": 17, "overruns": 18, "handler_ns": 19, "handler_max_ns": 20, "truncated": 21, "stack_full": 22,
     "name_full": 23, "no_scratch": 24, "faults": 25, "flips": 26, "armed": 27, "never_armed": 28, "timer_limit": 29,
-    "slots_full": 30, "cpu_start": 32, "cpu_stop": 33, "agent_cpu": 34, "delivery_ns": 35, "start_ns": 36,
+    "slots_full": 30, "timers_moved": 31, "cpu_start": 32, "cpu_stop": 33, "agent_cpu": 34, "delivery_ns": 35, "start_ns": 36,
     "in_flight_at_stop": 37, "detail_lost": 39, "interval_now": 40, "other_signal": 43, "agent_cpu_between": 44, "left_behind": 48,
     "timers_left": 52, "timers_running": 53, "stop_refused": 54,
 }  # fmt: skip

@@ -51,6 +51,22 @@ TEST(Measured, SurvivesTheWay) {
   EXPECT_EQ(back.lost(), 2U);
 }
 
+TEST(Measured, TellsHowTimersWereShared) {
+  Measured there = sample();
+  there.threads_unarmed = 88;
+  there.timers_refused = 148;
+  there.timers_moved = 46;
+
+  const base::Json json = measured_json(there);
+
+  EXPECT_EQ(json.at("threadsUnarmed"), 88);
+  EXPECT_EQ(json.at("timersRefused"), 148);
+  EXPECT_EQ(json.at("timersMoved"), 46);
+  EXPECT_EQ(measured_from_json(json).timers_moved, 46U);
+  EXPECT_NE(summary_text(there).find("; 88 more never had a timer\n"), std::string::npos)
+      << summary_text(there);
+}
+
 TEST(Summary, SaysOfASalvagedCaptureWhatIsKnown) {
   Measured measured;
   measured.salvaged = true;

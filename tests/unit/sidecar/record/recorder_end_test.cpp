@@ -107,6 +107,31 @@ TEST(Recorder, TellsWhatSeccompWouldNotLetTheAgentTakeBack) {
                                      HasSubstr("rt_sigaction"), HasSubstr("munmap")));
 }
 
+TEST(Recorder, TellsHowTimersWereShared) {
+  ScriptedAgent agent([](Agent& a) {
+    a.send_started();
+    a.region().count(wire::Counter::kThreadsArmed, 31);
+    a.region().count(wire::Counter::kThreadsNeverArmed, 88);
+    a.region().count(wire::Counter::kTimerLimit, 148);
+    a.region().count(wire::Counter::kTimersMoved, 46);
+    a.send_stopped(wire::StopReason::kAsked);
+  });
+
+  const Recorded recorded = run(agent);
+
+  ASSERT_TRUE(recorded.result);
+  CaptureOutcome outcome;
+  fill_outcome(*recorded.result, outcome);
+  const capture::Measured measured = measured_of(outcome);
+  EXPECT_EQ(measured.threads, 31U);
+  EXPECT_EQ(measured.threads_unarmed, 88U);
+  EXPECT_EQ(measured.timers_refused, 148U);
+  EXPECT_EQ(measured.timers_moved, 46U);
+  EXPECT_THAT(outcome.notes, ::testing::Contains(::testing::AllOf(
+                                 HasSubstr("RLIMIT_SIGPENDING"), HasSubstr("148 threads found"),
+                                 HasSubstr("timers went 46 times"))));
+}
+
 TEST(Recorder, TellsNothingOfAHandlerInAJvmThatHasEnded) {
   ScriptedAgent agent([](Agent& a) {
     const std::uint32_t stack = java_stack(a, "x");
