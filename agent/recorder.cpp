@@ -10,6 +10,7 @@
 #include "agent/jvm/tool_interface.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/leftovers.h"
+#include "agent/open_visits.h"
 #include "agent/os/modules.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
@@ -44,8 +45,6 @@ constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
 // For what a thread may hold: so long the stop waits, and so long the agent's thread stays then.
 constexpr std::uint64_t kHeldTimeoutNs = 250'000'000;
 constexpr std::uint64_t kHeldPatienceNs = 60'000'000'000;
-constexpr std::uint64_t kMinIntervalNs = 50'000;
-constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
 
 // Only one session records at a time (session.cpp), so its parts need not be allocated. They are
 // not touched once the handlers are gone.
@@ -58,6 +57,7 @@ recording::Generations g_generations;
 recording::SafepointStacks g_safepoint_stacks;
 jvm::ToolInterface g_tools;
 jvm::InliningDetail g_inlining_detail;
+OpenVisits g_open_visits;
 sampling::FrozenLayout g_frozen; // the JVM's: once known, for all sessions
 bool g_frozen_known = false;
 
@@ -77,17 +77,6 @@ std::uint64_t get(Counter which) {
 Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key) {
   received_ns_ = now_ns();
   signal_ = start_.signal == 0 ? sampling::free_signal() : static_cast<int>(start_.signal);
-  if (start_.engine != static_cast<std::uint32_t>(wire::Engine::kCpuTimer) &&
-      start_.engine != static_cast<std::uint32_t>(wire::Engine::kPerfClock)) {
-    return {AgentStatus::kEngineUnavailable, 0, "this agent does not know the engine"};
-  }
-  if (start_.walker < static_cast<std::uint32_t>(wire::Walker::kVmStructs) ||
-      start_.walker > static_cast<std::uint32_t>(wire::Walker::kJmx)) {
-    return {AgentStatus::kWalkerUnavailable, 0, "this agent does not know the walker"};
-  }
-  if (start_.interval_ns < kMinIntervalNs || start_.interval_ns > kMaxIntervalNs) {
-    return {AgentStatus::kBadMessage, 0, "the interval must be between 50 us and 10 s"};
-  }
   if (!os::proc_is_ours()) {
     return {AgentStatus::kOtherPidNamespace, 0, "/proc belongs to another PID namespace"};
   }
@@ -172,6 +161,7 @@ void Recorder::write_header() {
   g_generations.begin(&g_sampler);
   g_threads.begin(&g_sampler, g_tables, signal_, start_.interval_ns,
                   static_cast<wire::Engine>(start_.engine)); // abandon() may need it
+  g_open_visits.begin(&g_sampler, signal_);
   header.engine = static_cast<std::uint32_t>(g_threads.engine());
   header.tick_ns = g_threads.engine() == wire::Engine::kCpuTimer ? engines::tick_ns() : 0;
   g_modules.begin(&g_sampler, g_tables);
@@ -377,6 +367,7 @@ bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
     delivery_.add(engines::measure_delivery(g_sampler, signal_));
     set(Counter::kDeliveryNanos, delivery_.median_ns());
   }
+  g_open_visits.look();
   g_threads.update();
   note_cpu_times();
   store_release(g_sampler.header->heartbeat_mono_ns, now);
@@ -436,7 +427,7 @@ void Recorder::stop(StopReason reason) {
   g_threads.name_last_threads();
   sampling::drop_pending_signals();
   sampling::withdraw();
-  in_flight_ = sampling::wait_for_handlers(kHandlerTimeoutNs);
+  in_flight_ = g_open_visits.wait(kHandlerTimeoutNs);
   stop_reason_ = reason;
   if (in_flight_ == 0) {
     take_back();
@@ -474,7 +465,7 @@ std::int32_t Recorder::straggler() const {
 void Recorder::wait_for_stragglers() {
   constexpr std::uint64_t kLookEveryNs = 100'000'000;
   while (has_stragglers() && !vm_exits_.load()) {
-    in_flight_ = sampling::wait_for_handlers(kLookEveryNs);
+    in_flight_ = g_open_visits.wait(kLookEveryNs);
     if (in_flight_ == 0) {
       take_back();
     }

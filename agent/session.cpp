@@ -20,6 +20,8 @@ namespace {
 using wire::AgentStatus;
 using wire::ControlType;
 
+constexpr std::uint64_t kMinIntervalNs = 50'000;
+constexpr std::uint64_t kMaxIntervalNs = 10'000'000'000;
 constexpr std::size_t kThreadStackBytes = 256 * 1024;
 constexpr std::int64_t kStartTimeoutNs = 10'000'000'000;
 constexpr std::int64_t kGoodbyeTimeoutNs = 5'000'000'000;
@@ -89,6 +91,17 @@ Failure check_start(const ReceivedMessage& message) {
   }
   if (start->version < wire::kMinControlVersion || start->version > wire::kControlVersion) {
     return Failure{AgentStatus::kVersionMismatch, 0, "no common version of the control protocol"};
+  }
+  if (start->engine != static_cast<std::uint32_t>(wire::Engine::kCpuTimer) &&
+      start->engine != static_cast<std::uint32_t>(wire::Engine::kPerfClock)) {
+    return Failure{AgentStatus::kEngineUnavailable, 0, "this agent does not know the engine"};
+  }
+  if (start->walker < static_cast<std::uint32_t>(wire::Walker::kVmStructs) ||
+      start->walker > static_cast<std::uint32_t>(wire::Walker::kJmx)) {
+    return Failure{AgentStatus::kWalkerUnavailable, 0, "this agent does not know the walker"};
+  }
+  if (start->interval_ns < kMinIntervalNs || start->interval_ns > kMaxIntervalNs) {
+    return Failure{AgentStatus::kBadMessage, 0, "the interval must be between 50 us and 10 s"};
   }
   return Failure{};
 }

@@ -214,6 +214,10 @@ Registers read_registers(const void* ucontext) {
   return registers_of(saved);
 }
 
+std::uint64_t stack_pointer_in(std::uint64_t ucontext) {
+  return ucontext + offsetof(ucontext_t, uc_mcontext) + offsetof(SavedRegisters, sp);
+}
+
 bool load_registers(std::uint64_t ucontext, Registers* registers) {
   SavedRegisters saved;
   if (!copy(&saved, ucontext + offsetof(ucontext_t, uc_mcontext), sizeof saved)) {

@@ -63,6 +63,8 @@ inline constexpr std::uint64_t kDwarfStackPointer = 7;
 #endif
 
 Registers read_registers(const void* ucontext);
+// Where in such a context the stack pointer stands.
+std::uint64_t stack_pointer_in(std::uint64_t ucontext);
 // The same by protected loads; false if one failed.
 bool load_registers(std::uint64_t ucontext, Registers* registers);
 

@@ -222,6 +222,10 @@ Registers read_registers(const void* ucontext) {
   return registers_of(static_cast<const ucontext_t*>(ucontext)->uc_mcontext.gregs);
 }
 
+std::uint64_t stack_pointer_in(std::uint64_t ucontext) {
+  return ucontext + offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * sizeof(greg_t);
+}
+
 bool load_registers(std::uint64_t ucontext, Registers* registers) {
   gregset_t saved;
   if (!copy(saved, ucontext + offsetof(ucontext_t, uc_mcontext.gregs), sizeof saved)) {

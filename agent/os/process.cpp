@@ -53,6 +53,20 @@ const char* value_of(const char* status, const char (&label)[kBytes]) {
   return nullptr;
 }
 
+// Stops at the first character that is no hexadecimal digit.
+std::uint64_t parse_hex(const char* text) {
+  std::uint64_t value = 0;
+  for (;; ++text) {
+    if (*text >= '0' && *text <= '9') {
+      value = value << 4 | static_cast<std::uint64_t>(*text - '0');
+    } else if (*text >= 'a' && *text <= 'f') {
+      value = value << 4 | static_cast<std::uint64_t>(*text - 'a' + 10);
+    } else {
+      return value;
+    }
+  }
+}
+
 void visit_entries(const char* entries, long bytes, void (*visit)(std::int32_t, void*),
                    void* context) {
   for (long at = 0; at < bytes;) {
@@ -128,6 +142,36 @@ bool read_thread_state(std::int32_t tid, ThreadState* state) {
   state->letter = *letter;
   state->tracer = static_cast<std::int32_t>(parse_number(tracer, &tracer));
   return true;
+}
+
+// "running", or numbers of which the last two are stack pointer and pc: proc_pid_syscall() of
+// fs/proc/base.c.
+bool stack_pointer_of(std::int32_t tid, std::uint64_t* sp) {
+  char text[256];
+  const std::size_t length = read_thread_file(tid, "/syscall", text, sizeof text);
+  const char* last = text;
+  const char* before = text;
+  for (const char* at = text; at < text + length; ++at) {
+    if (*at == ' ') {
+      before = last;
+      last = at + 1;
+    }
+  }
+  *sp = starts_with(before, "0x") ? parse_hex(before + 2) : 0;
+  return *sp != 0;
+}
+
+WordRead read_own_word(std::uint64_t address, std::uint64_t* word) {
+  const int fd = open_readonly("/proc/self/mem");
+  if (fd < 0) {
+    return WordRead::kUnknown;
+  }
+  const long got = read_at(fd, word, sizeof *word, static_cast<long>(address));
+  close_fd(fd);
+  if (got == static_cast<long>(sizeof *word)) {
+    return WordRead::kRead;
+  }
+  return got == -EIO ? WordRead::kUnmapped : WordRead::kUnknown;
 }
 
 bool read_seccomp(std::int32_t tid, Seccomp* seccomp) {

@@ -31,6 +31,13 @@ struct ThreadState {
 };
 bool read_thread_state(std::int32_t tid, ThreadState* state);
 
+// The stack pointer of a thread that does not run now. False where the kernel does not tell it.
+bool stack_pointer_of(std::int32_t tid, std::uint64_t* sp);
+
+// A word of this process, read by the kernel; kUnmapped where nothing is, or may be read.
+enum class WordRead { kRead, kUnmapped, kUnknown };
+WordRead read_own_word(std::uint64_t address, std::uint64_t* word);
+
 // What the kernel lets a thread call (seccomp(2)): Seccomp and Seccomp_filters of its status.
 struct Seccomp {
   std::uint64_t mode = 0;    // 0 anything, 1 read, write, exit and sigreturn, 2 what filters allow

@@ -74,10 +74,10 @@ std::uint32_t slots_for(std::uint64_t bytes, std::uint64_t threads) {
   constexpr std::uint64_t kSpare = 1024;
   constexpr std::uint64_t kMost = 65534;
   // What one takes in all tables; the index has four to eight entries for it.
-  constexpr std::uint64_t kSlotBytes = sizeof(wire::ThreadSlot) + sizeof(sampling::ThreadEntry) +
-                                       sizeof(sampling::WaitingTime) + sizeof(ThreadNote) +
-                                       kDescriptorsPerThread * sizeof(std::uint16_t) +
-                                       4 * sizeof(std::uint32_t);
+  constexpr std::uint64_t kSlotBytes =
+      sizeof(wire::ThreadSlot) + sizeof(sampling::ThreadEntry) + sizeof(sampling::Visit) +
+      sizeof(sampling::WaitingTime) + sizeof(ThreadNote) +
+      kDescriptorsPerThread * sizeof(std::uint16_t) + 4 * sizeof(std::uint32_t);
   static_assert(10'000 * kSlotBytes <= 4U << 20);
   const std::uint64_t room = bytes / 8 * 3 / kSlotBytes;
   return static_cast<std::uint32_t>(
@@ -119,6 +119,7 @@ Hashes take_private(Divider& divider, std::uint64_t bytes, Sampler& sampler,
   Hashes hashes{.stack_slots = power_of_two_below(clamp(bytes / 256, 1024, 1U << 20)),
                 .name_slots = power_of_two_below(clamp(bytes / 512, 1024, 1U << 20))};
   const std::uint64_t entries = sampler.thread_capacity * sizeof(sampling::ThreadEntry);
+  const std::uint64_t visits = sampler.thread_capacity * sizeof(sampling::Visit);
   const std::uint64_t waiting = sampler.thread_capacity * sizeof(sampling::WaitingTime);
   const std::uint64_t notes = sampler.thread_capacity * sizeof(ThreadNote);
   const std::uint64_t index = index_slots * sizeof(std::uint32_t);
@@ -126,10 +127,12 @@ Hashes take_private(Divider& divider, std::uint64_t bytes, Sampler& sampler,
   const std::uint64_t scratch = sampler.scratch_count * sizeof(sampling::Scratch);
   const std::uint64_t words = (hashes.stack_slots + hashes.name_slots) * wire::kGenerations;
   std::uint8_t* at = divider.take(SectionKind::kPrivate, 0,
-                                  entries + waiting + notes + index + perf + scratch +
+                                  entries + visits + waiting + notes + index + perf + scratch +
                                       words * sizeof(std::uint64_t));
   sampler.threads = reinterpret_cast<sampling::ThreadEntry*>(at);
   at += entries;
+  sampler.visits = reinterpret_cast<sampling::Visit*>(at);
+  at += visits;
   tables.waiting = reinterpret_cast<sampling::WaitingTime*>(at);
   at += waiting;
   tables.notes = reinterpret_cast<ThreadNote*>(at);

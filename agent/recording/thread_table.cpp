@@ -350,7 +350,8 @@ bool ThreadTable::take_slot(std::uint32_t* slot) {
   const std::uint64_t now = now_ns();
   for (std::uint32_t i = 0; i < used_; ++i) {
     const std::uint64_t ended = tables_.thread_slots[i].disarmed_ns;
-    if (sampler_->threads[i].tid == 0 && ended != 0 && ended + kReuseAfterNs < now) {
+    if (sampler_->threads[i].tid == 0 && ended != 0 && ended + kReuseAfterNs < now &&
+        sampling::open_visit(sampler_->visits[i]) == 0) {
       *slot = i;
       return true;
     }

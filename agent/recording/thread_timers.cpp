@@ -162,7 +162,7 @@ void ThreadTable::share_timers(std::uint64_t now) {
 bool ThreadTable::look_at_waiting(std::uint32_t slot, std::uint64_t now) {
   ThreadEntry& entry = sampler_->threads[slot];
   const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
-  if (!note_cpu(slot, cpu, now) || sampling::load_acquire(entry.busy) != 0) {
+  if (!note_cpu(slot, cpu, now) || sampling::is_open(sampler_->visits[slot])) {
     return true; // it does nothing, or is busy with the last signal of its last timer
   }
   long result = arm_by_engine(slot);
@@ -187,7 +187,7 @@ bool ThreadTable::find_longest(Since&& since, std::uint64_t before_ns, std::uint
   for (std::uint32_t i = 0; i < used_; ++i) {
     ThreadEntry& entry = sampler_->threads[i];
     if (entry.tid != 0 && entry.armed != 0 && since(tables_.notes[i]) < before_ns &&
-        sampling::load_acquire(entry.busy) == 0) {
+        !sampling::is_open(sampler_->visits[i])) {
       before_ns = since(tables_.notes[i]);
       *slot = i;
       found = true;

@@ -25,7 +25,6 @@ struct Replaced {
 Replaced g_replaced[kMostSignals + 1];
 int g_signal = 0; // of this session, or the last
 std::atomic<Sampler*> g_sampler{nullptr};
-std::atomic<std::uint32_t> g_in_flight{0};
 std::atomic<std::uint32_t> g_calibrations{0};
 
 void on_sampling_signal(int signal, siginfo_t* info, void* context) {
@@ -34,16 +33,19 @@ void on_sampling_signal(int signal, siginfo_t* info, void* context) {
     g_calibrations.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  g_in_flight.fetch_add(1); // before the sampler is looked up: see wait_for_handlers
+  count_in(); // before the sampler is looked up: see wait_for_handlers
+  bool counted_in = true;
   if (Sampler* sampler = g_sampler.load(); sampler != nullptr) {
     if (ThreadEntry* entry = sender_of(*sampler, *info); entry != nullptr) {
-      take_sample(*sampler, *entry, *info, context);
+      counted_in = take_sample(*sampler, *entry, *info, context);
     } else if (os::process_id() == sampler->pid) { // a forked child has no region
       count(*sampler, wire::Counter::kEntered);
       count(*sampler, wire::Counter::kOutcomeForeign);
     }
   }
-  g_in_flight.fetch_sub(1);
+  if (counted_in) {
+    count_out();
+  }
 }
 
 bool is_ours(int signal) {
@@ -148,17 +150,11 @@ std::uint32_t wait_for_handlers(std::uint64_t timeout_ns) {
   // A handler that was counted in before withdraw() may still use the sampler; one that comes later
   // sees none. Both sides use sequentially consistent operations.
   const std::uint64_t deadline = os::clock_ns(CLOCK_MONOTONIC) + timeout_ns;
-  while (g_in_flight.load() != 0) {
-    if (os::clock_ns(CLOCK_MONOTONIC) >= deadline) {
-      return g_in_flight.load();
-    }
+  std::uint32_t inside = 0;
+  while ((inside = handlers_inside()) != 0 && os::clock_ns(CLOCK_MONOTONIC) < deadline) {
     os::sleep_ns(1'000'000);
   }
-  return 0;
-}
-
-std::uint32_t running_handlers() {
-  return g_in_flight.load();
+  return inside;
 }
 
 void keep_signal_handler() {

@@ -43,7 +43,6 @@ void drop_pending_signals();
 
 // Waits until no handler runs; returns how many still do at the deadline.
 std::uint32_t wait_for_handlers(std::uint64_t timeout_ns);
-std::uint32_t running_handlers();
 
 // From now on this session's signal keeps our handler until the process ends, doing nothing between
 // sessions: something may go on sending it.

@@ -99,6 +99,12 @@ std::uint32_t store_stack(const StackStore& store, wire::Frame* frames, const Wa
   return offset;
 }
 
+// A visit, and what stands for it; that of the agent's thread never ends but by itself.
+struct Stay {
+  Visit& visit;
+  std::uint32_t token = 0;
+};
+
 struct Outcome {
   std::uint32_t stack = 0; // as in SampleSlot
   std::uint32_t generation = 0;
@@ -128,10 +134,11 @@ Outcome keep(Sampler& sampler, const Generation& generation, wire::Frame* frames
   return outcome;
 }
 
-// Has `walk` fill a scratch buffer, and keeps what it has found.
+// Has `walk` fill a scratch buffer, and keeps what it has found, unless the visit has been taken
+// for gone meanwhile.
 template <typename Walk>
 Outcome walk_and_store(Sampler& sampler, const Generation& generation, ThreadEntry& entry,
-                       Walk&& walk) {
+                       Stay stay, Walk&& walk) {
   Scratch* scratch = take_scratch(sampler, static_cast<std::uint32_t>(&entry - sampler.threads));
   if (scratch == nullptr) {
     count(sampler, Counter::kNoScratch);
@@ -139,9 +146,14 @@ Outcome walk_and_store(Sampler& sampler, const Generation& generation, ThreadEnt
             .generation = load_relaxed(generation.info->number),
             .is_error = true};
   }
+  stay.visit.scratch = static_cast<std::uint16_t>(scratch - sampler.scratch + 1);
   store_relaxed(scratch->tid, entry.tid);
   const WalkedStack stack = walk(generation, *scratch);
+  if (!is_inside(stay.visit, stay.token)) {
+    return {};
+  }
   const Outcome outcome = keep(sampler, generation, scratch->frames, stack);
+  stay.visit.scratch = 0;
   store_release(scratch->taken, std::uint32_t{0});
   return outcome;
 }
@@ -155,7 +167,7 @@ void note_java_thread(Sampler& sampler, ThreadEntry& entry, std::uint64_t java_t
 
 // This thread's own stack, as it was interrupted.
 WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void* ucontext,
-                      ThreadEntry& entry, Scratch& scratch) {
+                      ThreadEntry& entry, Visit& visit, Scratch& scratch) {
   if (!may_load(entry, ucontext)) {
     scratch.frames[0] = wire::make_frame(wire::FrameKind::kError,
                                          static_cast<std::uint64_t>(ErrorFrame::kUnsafeState));
@@ -177,10 +189,14 @@ WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void
                                .max_depth = max_depth});
   }
   const std::uint32_t modules = sampler.module_gate.enter();
+  visit.modules = static_cast<std::uint8_t>(modules + 1);
   StackWalker walker(sampler.vm, sampler.frozen.load(std::memory_order_acquire),
                      sampler.modules[modules], generation.names, scratch.frames, max_depth);
   const WalkedStack stack = walker.walk(arch::read_registers(ucontext), java_thread);
-  sampler.module_gate.leave(modules);
+  if (visit.modules != 0) { // else somebody has given it back
+    visit.modules = 0;
+    sampler.module_gate.leave(modules);
+  }
   return stack;
 }
 
@@ -219,54 +235,58 @@ std::uint64_t reserve_slot(Sampler& sampler) {
   return head;
 }
 
-void commit(Sampler& sampler, std::uint64_t number, const wire::SampleSlot& sample) {
+// Writes the sample that the visit has a slot for, and counts it.
+void commit(Sampler& sampler, const ThreadEntry& entry, Visit& visit, const Outcome& outcome) {
+  const auto thread = static_cast<std::uint32_t>(&entry - sampler.threads);
+  const std::uint64_t number = visit.number;
   wire::SampleSlot& slot = sampler.ring[number % sampler.ring_capacity];
-  slot.time_ns = sample.time_ns;
-  slot.weight = sample.weight;
+  slot.time_ns = visit.time_ns;
+  slot.weight = visit.weight;
   slot.context = 0;
-  slot.thread = sample.thread;
-  slot.tid = sample.tid;
-  slot.generation = sample.generation;
-  slot.stack = sample.stack;
+  slot.thread = thread;
+  slot.tid = sampler.thread_slots[thread].tid;
+  slot.generation = outcome.generation;
+  slot.stack = outcome.stack;
   slot.link = 0;
-  slot.event = sample.event;
-  slot.state = sample.state;
+  slot.event = static_cast<std::uint16_t>(wire::EventKind::kCpu);
+  slot.state = static_cast<std::uint8_t>(wire::ThreadState::kRunning);
   slot.flags = 0;
   slot.reserved = 0;
+  visit.number = kOutcomeTold;
   store_release(slot.ticket, number + 1);
+  count(sampler, Counter::kWeight, visit.weight);
+  count(sampler, outcome.is_error ? Counter::kOutcomeError : Counter::kOutcomeStack);
+}
+
+// A slot for the visit's sample; false, and the loss counted, if the reader has not made room.
+bool reserve(Sampler& sampler, Visit& visit) {
+  visit.number = reserve_slot(sampler);
+  if (visit.number != kNoSlotYet) {
+    return true;
+  }
+  visit.number = kOutcomeTold;
+  count(sampler, Counter::kLostWeight, visit.weight);
+  count(sampler, Counter::kOutcomeRingFull);
+  return false;
 }
 
 template <typename Walk>
-void record(Sampler& sampler, ThreadEntry& entry, std::uint64_t weight, std::uint64_t now,
-            Walk&& walk) {
-  const std::uint64_t number = reserve_slot(sampler);
-  if (number == ~std::uint64_t{0}) {
-    count(sampler, Counter::kLostWeight, weight);
-    count(sampler, Counter::kOutcomeRingFull);
+void record(Sampler& sampler, ThreadEntry& entry, Stay stay, Walk&& walk) {
+  Visit& visit = stay.visit;
+  if (!reserve(sampler, visit)) {
     return;
   }
-  const auto thread = static_cast<std::uint32_t>(&entry - sampler.threads);
   // Counted in until the sample is committed: a generation that is closed has all its samples in
   // the ring, so that a reader may forget it once it has read both.
   const std::uint32_t which = sampler.generation_gate.enter();
-  const Outcome outcome = walk_and_store(sampler, sampler.generations[which], entry, walk);
-  commit(sampler, number,
-         wire::SampleSlot{.ticket = 0,
-                          .time_ns = now,
-                          .weight = weight,
-                          .context = 0,
-                          .thread = thread,
-                          .tid = sampler.thread_slots[thread].tid,
-                          .generation = outcome.generation,
-                          .stack = outcome.stack,
-                          .link = 0,
-                          .event = static_cast<std::uint16_t>(wire::EventKind::kCpu),
-                          .state = static_cast<std::uint8_t>(wire::ThreadState::kRunning),
-                          .flags = 0,
-                          .reserved = 0});
+  visit.generation = static_cast<std::uint8_t>(which + 1);
+  const Outcome outcome = walk_and_store(sampler, sampler.generations[which], entry, stay, walk);
+  if (!is_inside(visit, stay.token)) {
+    return;
+  }
+  commit(sampler, entry, visit, outcome);
+  visit.generation = 0;
   sampler.generation_gate.leave(which);
-  count(sampler, Counter::kWeight, weight);
-  count(sampler, outcome.is_error ? Counter::kOutcomeError : Counter::kOutcomeStack);
 }
 
 // False for a signal that was queued before its thread was disarmed, or armed anew. perf's carry
@@ -281,25 +301,47 @@ bool is_of_now(const Sampler& sampler, ThreadEntry& entry, const siginfo_t& info
          (load_relaxed(entry.quiet) != 0 || os::thread_id() == load_relaxed(entry.tid));
 }
 
-// Marks the thread as busy; false for a signal that is not to become a sample.
-bool begin(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info) {
-  if (!is_of_now(sampler, entry, info)) {
-    count(sampler, Counter::kOutcomeStale);
-    return false;
+// What a visit is for.
+void sample_in(Sampler& sampler, ThreadEntry& entry, Stay stay, const siginfo_t& info,
+               const void* ucontext) {
+  const std::uint64_t signals =
+      shared(sampler.thread_slots[&entry - sampler.threads].signals).fetch_add(1);
+  const std::uint64_t stands_for = load_relaxed(entry.interval_ns) >= kTimeEachNs ? 1 : kTimeOneOf;
+  const bool quiet = load_relaxed(entry.quiet) != 0;
+  const bool timed = !quiet && signals % stands_for == 0;
+  const bool merged = info.si_code == SI_TIMER && info.si_overrun > 0; // perf does not say
+  const std::uint64_t overruns = merged ? static_cast<std::uint64_t>(info.si_overrun) : 0;
+  if (merged) {
+    count(sampler, Counter::kOverruns, overruns);
   }
-  if (shared(entry.busy).exchange(1) != 0) {
-    count(sampler, Counter::kOutcomeNested);
-    return false;
+  const std::uint64_t begin = quiet ? 0 : thread_cpu_ns();
+  if (quiet) {
+    stay.visit.weight = take_weight(entry, overruns);
+  } else {
+    store_relaxed(entry.carried_ns, std::uint64_t{0}); // of a quiet time that is over
+    stay.visit.weight = account_to(entry, begin);
   }
-  // The agent's thread may have disarmed it in between: it does that first and looks whether the
-  // thread is busy then, and if not may take it that no handler goes on.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!is_of_now(sampler, entry, info)) {
-    store_release(entry.busy, std::uint32_t{0});
-    count(sampler, Counter::kOutcomeStale);
-    return false;
+  stay.visit.time_ns = quiet ? quiet_monotonic_ns(sampler) : monotonic_ns(sampler);
+  if (sampler.waiting != nullptr) {
+    note_java_thread(sampler, entry, may_load(entry, ucontext) ? current_java_thread(sampler) : 0);
+    WaitingTime& waiting = sampler.waiting[&entry - sampler.threads];
+    stay.visit.number = kOutcomeTold; // from here on: by the agent's thread
+    add(waiting.weight, stay.visit.weight);
+    add(waiting.signals, std::uint64_t{1});
+    sampler.stacks_wanted.store(1, std::memory_order_relaxed);
+  } else {
+    record(sampler, entry, stay, [&](const Generation& generation, Scratch& scratch) {
+      return walk_here(sampler, generation, ucontext, entry, stay.visit, scratch);
+    });
   }
-  return true;
+  if (quiet) {
+    count(sampler, Counter::kHandlerNanos, load_relaxed(sampler.handler_ns));
+  } else if (timed) {
+    const std::uint64_t spent = thread_cpu_ns() - begin;
+    count(sampler, Counter::kHandlerNanos, spent * stands_for);
+    store_relaxed(sampler.handler_ns, (load_relaxed(sampler.handler_ns) * 7 + spent) / 8);
+    raise_to(counter(sampler, Counter::kHandlerMaxNanos), spent);
+  }
 }
 
 } // namespace
@@ -355,51 +397,63 @@ ThreadEntry* sender_of(const Sampler& sampler, const siginfo_t& info) {
   return ours ? static_cast<ThreadEntry*>(info.si_value.sival_ptr) : nullptr;
 }
 
-void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
+bool take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
                  const void* ucontext) {
   count(sampler, Counter::kEntered);
-  if (!begin(sampler, entry, info)) {
-    return;
+  if (!is_of_now(sampler, entry, info)) {
+    count(sampler, Counter::kOutcomeStale);
+    return true;
   }
-  const std::uint64_t signals =
-      shared(sampler.thread_slots[&entry - sampler.threads].signals).fetch_add(1);
-  const std::uint64_t stands_for = load_relaxed(entry.interval_ns) >= kTimeEachNs ? 1 : kTimeOneOf;
-  const bool quiet = load_relaxed(entry.quiet) != 0;
-  const bool timed = !quiet && signals % stands_for == 0;
-  const bool merged = info.si_code == SI_TIMER && info.si_overrun > 0; // perf does not say
-  const std::uint64_t overruns = merged ? static_cast<std::uint64_t>(info.si_overrun) : 0;
-  if (merged) {
-    count(sampler, Counter::kOverruns, overruns);
+  Visit& visit = sampler.visits[&entry - sampler.threads];
+  std::uint32_t token = enter(visit, ucontext);
+  if (const std::uint32_t open = token == 0 ? open_visit(visit) : 0;
+      open != 0 && is_left_behind_by(visit, ucontext) && end_visit(sampler, entry, open)) {
+    token = enter(visit, ucontext);
   }
-  const std::uint64_t begin = quiet ? 0 : thread_cpu_ns();
-  std::uint64_t weight = 0;
-  if (quiet) {
-    weight = take_weight(entry, overruns);
-  } else {
-    store_relaxed(entry.carried_ns, std::uint64_t{0}); // of a quiet time that is over
-    weight = account_to(entry, begin);
+  if (token == 0) {
+    count(sampler, Counter::kOutcomeNested);
+    return true;
   }
-  if (sampler.waiting != nullptr) {
-    note_java_thread(sampler, entry, may_load(entry, ucontext) ? current_java_thread(sampler) : 0);
-    WaitingTime& waiting = sampler.waiting[&entry - sampler.threads];
-    add(waiting.weight, weight);
-    add(waiting.signals, std::uint64_t{1});
-    sampler.stacks_wanted.store(1, std::memory_order_relaxed);
-  } else {
-    record(sampler, entry, weight, quiet ? quiet_monotonic_ns(sampler) : monotonic_ns(sampler),
-           [&](const Generation& generation, Scratch& scratch) {
-             return walk_here(sampler, generation, ucontext, entry, scratch);
-           });
+  // The agent's thread may have disarmed it in between: it does that first and looks for an open
+  // visit then, and if there is none may take it that no handler goes on.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!is_of_now(sampler, entry, info)) {
+    const bool returned = leave(visit, token);
+    count(sampler, Counter::kOutcomeStale, returned ? 1 : 0);
+    return returned;
   }
-  if (quiet) {
-    count(sampler, Counter::kHandlerNanos, load_relaxed(sampler.handler_ns));
-  } else if (timed) {
-    const std::uint64_t spent = thread_cpu_ns() - begin;
-    count(sampler, Counter::kHandlerNanos, spent * stands_for);
-    store_relaxed(sampler.handler_ns, (load_relaxed(sampler.handler_ns) * 7 + spent) / 8);
-    raise_to(counter(sampler, Counter::kHandlerMaxNanos), spent);
+  sample_in(sampler, entry, {.visit = visit, .token = token}, info, ucontext);
+  return leave(visit, token);
+}
+
+// A handler that jumped out has left the thread's own account as it was: time and weight stay
+// right.
+bool end_visit(Sampler& sampler, ThreadEntry& entry, std::uint32_t token) {
+  Visit& visit = sampler.visits[&entry - sampler.threads];
+  if (!begin_ending(visit, token)) {
+    return false;
   }
-  store_release(entry.busy, std::uint32_t{0});
+  if (visit.scratch != 0) {
+    Scratch& scratch = sampler.scratch[visit.scratch - 1];
+    store_relaxed(scratch.guarded_sp, std::uint64_t{0});
+    store_release(scratch.taken, std::uint32_t{0});
+  }
+  if (visit.modules != 0) {
+    sampler.module_gate.leave(visit.modules - 1U);
+    visit.modules = 0;
+  }
+  const std::uint32_t which =
+      visit.generation != 0 ? visit.generation - 1U : sampler.generation_gate.enter();
+  if (visit.number != kOutcomeTold && (visit.number != kNoSlotYet || reserve(sampler, visit))) {
+    commit(sampler, entry, visit,
+           {.stack = error_stack(ErrorFrame::kJumpedOut),
+            .generation = load_relaxed(sampler.generations[which].info->number),
+            .is_error = true});
+  }
+  sampler.generation_gate.leave(which);
+  finish_ending(visit, token);
+  count_out();
+  return true;
 }
 
 void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& found) {
@@ -407,11 +461,12 @@ void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& foun
   const std::uint64_t signals = shared(waiting.signals).exchange(0, std::memory_order_acquire);
   std::uint64_t weight =
       signals == 0 ? 0 : shared(waiting.weight).exchange(0, std::memory_order_relaxed);
-  const std::uint64_t now = monotonic_ns(sampler);
+  Visit visit; // nobody's: the agent's thread returns
+  visit.time_ns = monotonic_ns(sampler);
   for (std::uint64_t left = signals; left != 0; --left) {
-    const std::uint64_t part = weight / left;
-    weight -= part;
-    record(sampler, entry, part, now, [&](const Generation& generation, Scratch& scratch) {
+    visit.weight = weight / left;
+    weight -= visit.weight;
+    record(sampler, entry, {.visit = visit}, [&](const Generation& generation, Scratch& scratch) {
       return name_found(sampler, generation, found, scratch.frames);
     });
   }
@@ -419,7 +474,7 @@ void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& foun
 
 std::int32_t thread_in_handler(const Sampler& sampler) {
   for (std::uint32_t i = 0; i < sampler.thread_capacity; ++i) {
-    if (load_relaxed(sampler.threads[i].busy) != 0) {
+    if (open_visit(sampler.visits[i]) != 0) {
       return sampler.threads[i].tid;
     }
   }

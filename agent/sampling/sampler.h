@@ -14,6 +14,7 @@
 #include "agent/sampling/reader_gate.h"
 #include "agent/sampling/stack_store.h"
 #include "agent/sampling/stack_walker.h"
+#include "agent/sampling/visit.h"
 #include "agent/sampling/vm_layout.h"
 #include "lib/wire/region.h"
 
@@ -36,9 +37,9 @@ inline constexpr std::uint16_t kQuietUntilOld = 2;
 // clock, so the handler needs neither gettid nor thread-local storage.
 struct alignas(64) ThreadEntry {
   std::int32_t tid = 0;
-  std::int32_t timer = -1;       // the kernel's id, or the descriptor of perf's event
-  std::uint32_t armed = 0;       // atomic: its signals count, and of which source they are
-  std::uint32_t busy = 0;        // atomic: a handler runs on this thread
+  std::int32_t timer = -1; // the kernel's id, or the descriptor of perf's event
+  std::uint32_t armed = 0; // atomic: its signals count, and of which source they are
+  std::uint32_t reserved = 0;
   std::uint64_t java_thread = 0; // atomic: the JavaThread that it was last seen with
   std::uint64_t named_after = 0; // the one that it has its name from
   std::uint64_t interval_ns = 0; // atomic: of its timer
@@ -80,6 +81,7 @@ struct Sampler {
   wire::SampleSlot* ring = nullptr;
   std::uint64_t ring_capacity = 0;
   ThreadEntry* threads = nullptr;
+  Visit* visits = nullptr; // [thread_capacity]
   wire::ThreadSlot* thread_slots = nullptr;
   std::uint32_t thread_capacity = 0;
   std::uint16_t* perf_slots = nullptr; // [perf_capacity], by descriptor: slot + 1, 0: none of ours
@@ -122,7 +124,13 @@ std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns);
 ThreadEntry* sender_of(const Sampler& sampler, const siginfo_t& info);
 
 // Takes the sample that `info` announces, on the thread that it interrupted, which is `entry`'s.
-void take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info, const void* ucontext);
+// False if this visit has been taken for gone, and the handler counted out, meanwhile.
+bool take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info, const void* ucontext);
+
+// Ends a visit whose handler will not return, in its place: what it held is given back, and its
+// sample is an error. False if it has ended meanwhile. By the agent's thread, or by the next
+// handler of the same thread.
+bool end_visit(Sampler& sampler, ThreadEntry& entry, std::uint32_t token);
 
 // What the JVM said about a thread's stack, leaf first; no frames: `error` says why.
 struct FoundStack {

@@ -232,6 +232,7 @@ enum class ErrorFrame : std::uint32_t {
   kNameStoreFull = 12,
   kNoJavaFrames = 13, // a walker of Java frames alone met none: no failure
   kFrozenFrames = 14, // frames of a virtual thread that lie in the heap could not be read
+  kJumpedOut = 15,    // a handler of the program's left ours by siglongjmp()
 };
 
 // A frame, leaf first in a StackRecord: kind (4 bits) | payload (60 bits).

@@ -61,11 +61,11 @@ bool is_hex(char c) {
 } // namespace
 
 std::string_view error_frame_label(std::uint64_t payload) {
-  static constexpr std::array<std::string_view, 15> kLabels{
+  static constexpr std::array<std::string_view, 16> kLabels{
       "[unknown_error]",   "[not_walkable]",   "[broken_stack]",     "[fault]",
       "[unknown_blob]",    "[no_method]",      "[stack_store_full]", "[no_scratch]",
       "[gc_active]",       "[thread_exiting]", "[in_deopt]",         "[unsafe_state]",
-      "[name_store_full]", "[no_Java_frames]", "[frozen_frames]"};
+      "[name_store_full]", "[no_Java_frames]", "[frozen_frames]",    "[jumped_out]"};
   return kLabels[payload < kLabels.size() ? static_cast<std::size_t>(payload) : 0];
 }
 

@@ -31,7 +31,7 @@ OUTCOMES = ("stack", "error", "ring_full", "foreign", "stale", "nested")
 KINDS = "none interpreted c1 c2 inlined native stub kernel error javanative java".split()
 ERRORS = (
     "none not_walkable broken_stack fault unknown_blob no_method stack_store_full no_scratch gc_active thread_exiting"
-    " in_deopt unsafe_state name_store_full no_java_frames frozen_frames"
+    " in_deopt unsafe_state name_store_full no_java_frames frozen_frames jumped_out"
 ).split()
 STACK_IS_ERROR = 0x80000000
 

@@ -156,5 +156,38 @@ def timers_that_cannot_be_deleted_end_nobody(context):
     assert has_handler(jvm)
 
 
+@check
+def handlers_may_be_left_by_a_jump(context):
+    """The program's own handler for faults, in front of ours, takes a load of ours for its own and jumps out of our handler."""
+    jvm = context.jvm("Native", os.path.join(context.classes, "libjumping.so"))
+    session = Session(jvm, context.library, interval_ms=1)
+
+    def is_done():
+        return counted(jvm.pid, "jumps") >= 60 and all(counted(jvm.pid, what) for what in ("deep", "sleep", "masked"))
+
+    session.run_while(lambda: not is_done())
+    assert is_done(), counted(jvm.pid, "jumps")
+    region = session.stop()
+    assert (session.reason, session.in_flight) == ("asked", 0), (session.reason, session.in_flight)
+    balanced(region)
+    ends = [stack[-1] for _, stack in session.recording.samples]
+    left = ends.count(("error", "jumped_out"))
+    print(f"  {left} of {len(ends)} samples were left by a jump")
+    assert left >= 60 and len(ends) == region.ring_head, (left, len(ends), region.counters)
+    assert region.counters["no_scratch"] == 0, region.counters
+    session.close()
+    wait_for(lambda: not is_mapped(jvm))
+    session = Session(jvm, context.library, interval_ms=1)  # in front of the program's handler now
+    assert session.failure is None, session.failure
+    session.run_until(100)
+    region = session.stop()
+    assert (session.reason, session.in_flight) == ("asked", 0), (session.reason, session.in_flight)
+    balanced(region)
+    assert region.counters["faults"] > 0, region.counters
+    session.close()
+    works_on(jvm, max((int(tid) for tid in os.listdir(f"/proc/{jvm.pid}/task")), key=lambda tid: cpu_ns(jvm.pid, tid)))
+    wait_until_gone(jvm.pid)
+
+
 if __name__ == "__main__":
     main()

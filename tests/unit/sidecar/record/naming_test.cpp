@@ -36,7 +36,7 @@ TEST(JavaClassLabel, LosesTheAddressOfAHiddenClass) {
 
 TEST(ErrorFrameLabel, IsAnotherForEachCause) {
   std::set<std::string_view> labels;
-  const auto last = static_cast<std::uint64_t>(wire::ErrorFrame::kFrozenFrames);
+  const auto last = static_cast<std::uint64_t>(wire::ErrorFrame::kJumpedOut);
   for (std::uint64_t payload = 0; payload <= last; ++payload) {
     labels.insert(error_frame_label(payload));
   }
