@@ -7,6 +7,7 @@
 #include "agent/jvm/frozen_layout.h"
 #include "agent/jvm/inlining_detail.h"
 #include "agent/jvm/mount_notifications.h"
+#include "agent/jvm/stub_list.h"
 #include "agent/jvm/tool_interface.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/leftovers.h"
@@ -58,8 +59,6 @@ recording::SafepointStacks g_safepoint_stacks;
 jvm::ToolInterface g_tools;
 jvm::InliningDetail g_inlining_detail;
 OpenVisits g_open_visits;
-sampling::FrozenLayout g_frozen; // the JVM's: once known, for all sessions
-bool g_frozen_known = false;
 
 std::uint64_t now_ns() {
   return os::clock_ns(CLOCK_MONOTONIC);
@@ -101,7 +100,7 @@ Failure Recorder::begin(int region_fd, const jvm::JavaThreadKey& java_thread_key
     failure = open_walker();
   }
   if (failure.status == AgentStatus::kOk) {
-    learn_frozen_layout();
+    learn_jvm();
     sampling::publish(&g_sampler);
   }
   return failure.status == AgentStatus::kOk ? arm_threads() : failure;
@@ -154,7 +153,6 @@ void Recorder::write_header() {
   header.pid = static_cast<std::uint32_t>(g_sampler.pid);
   header.counter_count = wire::kMaxCounters;
   header.max_depth = g_sampler.max_depth;
-  g_sampler.frozen.store(g_frozen_known ? &g_frozen : nullptr);
   g_sampler.generation_gate.reset();
   g_sampler.module_gate.reset();
   g_sampler.modules = g_module_maps;
@@ -380,11 +378,9 @@ bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
 
 // Before the first timer: each sample of a virtual thread before would be without its callers.
 // Behind the handlers: it reads what may not be there.
-void Recorder::learn_frozen_layout() {
-  if (!g_frozen_known) {
-    g_frozen_known = jvm::read_frozen_layout(g_sampler.vm, &g_frozen);
-    g_sampler.frozen.store(g_frozen_known ? &g_frozen : nullptr, std::memory_order_release);
-  }
+void Recorder::learn_jvm() {
+  g_sampler.vm.stub_names = jvm::read_stub_names(g_sampler.vm);
+  g_sampler.frozen.store(jvm::read_frozen_layout(g_sampler.vm), std::memory_order_release);
 }
 
 // Gives up detail, step by step, where sampling costs more than was allowed; true if all steps were

@@ -60,7 +60,7 @@ class Recorder {
   void take_back();
   bool handle_messages(wire::StopReason* reason);
   void answer(const ReceivedMessage& message);
-  void learn_frozen_layout();
+  void learn_jvm();
   void note_cpu_times();
   bool every_half_second(std::uint64_t now_ns, wire::StopReason* reason);
   bool over_limit(std::uint64_t now_ns);

@@ -19,6 +19,9 @@ using arch::word_at;
 
 constexpr std::uint64_t kMostClasses = 512; // that the JVM itself names: 25 has 110
 constexpr std::uint64_t kMostMethods = 256; // Continuation has some forty
+sampling::FrozenLayout g_layout;            // the JVM's: once known, for all sessions
+bool g_known = false;
+
 constexpr char kChunk[] = "Ljdk/internal/vm/StackChunk;";
 
 std::uint64_t field(std::uint64_t object, std::int32_t offset) {
@@ -122,9 +125,8 @@ std::int32_t read_entry_offset(const sampling::VmLayout& vm) {
   return -1;
 }
 
-} // namespace
-
-bool read_frozen_layout(const sampling::VmLayout& vm, sampling::FrozenLayout* layout) {
+// False if this JVM has none.
+bool read_layout_of(const sampling::VmLayout& vm, sampling::FrozenLayout* layout) {
   StructTables tables;
   KnownClasses classes;
   if (!tables.open()) {
@@ -157,6 +159,13 @@ bool read_frozen_layout(const sampling::VmLayout& vm, sampling::FrozenLayout* la
     *layout = found;
   }
   return whole;
+}
+
+} // namespace
+
+const sampling::FrozenLayout* read_frozen_layout(const sampling::VmLayout& vm) {
+  g_known = g_known || read_layout_of(vm, &g_layout);
+  return g_known ? &g_layout : nullptr;
 }
 
 } // namespace jprof::agent::jvm

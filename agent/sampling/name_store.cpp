@@ -199,13 +199,13 @@ bool read_method(const VmLayout& vm, std::uint64_t method, MethodView* view) {
   return true;
 }
 
-bool read_stub_name(std::uint64_t blob, std::uint64_t name, NamedThing* thing) {
+bool read_stub_name(std::uint64_t address, std::uint64_t name, NamedThing* thing) {
   std::uint16_t length = 0;
   std::uint8_t character = 0;
   while (length < kMaxNameBytes && load(name + length, &character) && character != 0) {
     ++length;
   }
-  thing->address = blob;
+  thing->address = address;
   thing->kind = wire::NameKind::kStub;
   thing->name = TextPiece{name, length};
   return length != 0;

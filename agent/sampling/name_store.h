@@ -24,7 +24,7 @@ struct TextPiece {
 };
 
 struct NamedThing {
-  std::uint64_t address = 0; // of the Method or code blob
+  std::uint64_t address = 0; // of the Method, stub or code blob
   wire::NameKind kind = wire::NameKind::kMethod;
   std::uint16_t flags = 0;
   std::uint16_t access_flags = 0;
@@ -45,8 +45,8 @@ struct MethodView {
 
 // False where the address holds no plausible Method.
 bool read_method(const VmLayout& vm, std::uint64_t method, MethodView* view);
-// A code blob's name.
-bool read_stub_name(std::uint64_t blob, std::uint64_t name, NamedThing* thing);
+// The name of a stub, or of a whole code blob.
+bool read_stub_name(std::uint64_t address, std::uint64_t name, NamedThing* thing);
 
 struct NameStore {
   Arena arena;

@@ -97,6 +97,7 @@ class StackWalker {
   void push(wire::Frame frame);
   void push_method(wire::FrameKind kind, const MethodView& method, std::int32_t bci);
   bool push_scopes(const CodeBlob& blob);
+  bool read_name_of_stub(const CodeBlob& blob, NamedThing* thing) const;
   void push_stub(const CodeBlob& blob);
 
   const VmLayout& vm_;

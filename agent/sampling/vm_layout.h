@@ -6,6 +6,8 @@
 // tables that libjvm exports for its own debugger (gHotSpotVMStructs and its kin), read by signal
 // handlers ever after, never changed. An offset of -1 means that this JVM has no such field.
 
+#include "agent/sampling/stub_names.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -102,6 +104,7 @@ struct VmLayout {
   CompiledMethodLayout compiled;
   MethodLayout method;
   ThreadLayout thread;
+  const StubNames* stub_names = nullptr;  // null: its list was not found
   std::uint64_t call_stub_return = 0;     // return address of StubRoutines' call stub
   std::int32_t entry_wrapper_words = 0;   // from fp to the call stub's JavaCallWrapper*
   std::int32_t wrapper_anchor = -1;       // in JavaCallWrapper

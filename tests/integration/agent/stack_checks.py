@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of what the stacks say, whatever the JVM does."""
 
+import collections
 import math
 
 from checks import balanced, check, poisson_bound, sampled
@@ -106,6 +107,38 @@ def intrinsics_have_whole_stacks(context):
     assert len(lost) <= poisson_bound(len(stacks) / one_of(jvm)) and len(stacks) > 100, lost[:5]
     assert len({name for names in own for name in names}) > 6, own[:5]
     session.close()
+
+
+@check
+def stubs_have_their_own_names(context):
+    """Not those of the few pieces of code that hold them all; also where libjvm has no symbols."""
+    jvm = context.jvm("Intrinsics")
+    names = collections.Counter()
+    while sum(names.values()) < 100:
+        session, _ = sampled(context, jvm, 400, interval_ms=1)
+        names.update(text for stack in stacks_of_main(session, "Intrinsics") for kind, text in stack if kind == "stub")
+        session.close()
+    print(f"  {dict(names)}")
+    assert not any(name.startswith("StubRoutines") for name in names), names
+    assert len([name for name in names if "arraycopy" in name or "_impl" in name or "crypt" in name]) > 2, names
+
+
+@check
+def dispatch_stubs_say_which_they_are(context):
+    """Calls by a class and by an interface, each in a stub of its kind."""
+    kinds = {"Dispatch.byClass": "vtable stub", "Dispatch.byInterface": "itable stub"}
+    jvm = context.jvm("Dispatch")
+    seen = collections.Counter()
+    while any(sum(seen[caller, kind] for kind in (*kinds.values(), "vtable chunks")) < 20 for caller in kinds):
+        session, _ = sampled(context, jvm, 400, interval_ms=1)
+        for stack in stacks_of_main(session, "Dispatch"):
+            callers = [text for _, text in stack if text in kinds]
+            if callers and stack[0][0] == "stub":
+                seen[callers[0], stack[0][1]] += 1
+        session.close()
+    print(f"  {dict(seen)}")
+    assert not seen["Dispatch.byClass", "itable stub"] and not seen["Dispatch.byInterface", "vtable stub"], seen
+    assert not any(stub == "vtable chunks" for _, stub in seen), seen
 
 
 @check

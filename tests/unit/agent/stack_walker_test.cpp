@@ -25,9 +25,13 @@ constexpr std::uint64_t kFrozenThread = kCodeBytes + 50 * kPage;
 constexpr std::array<std::uint64_t, 3> kHoles = {17 * kPage, kCodeBytes + 9 * kPage,
                                                  kCodeBytes + 40 * kPage};
 constexpr std::uint32_t kMaxDepth = 256;
-constexpr std::array<const char*, 6> kBlobNames = {
-    "nmethod",          "native nmethod",   "Interpreter",
-    "I2C/C2I adapters", "StubRoutines (1)", "StubRoutines (continuation stubs)"};
+constexpr std::array<const char*, 7> kBlobNames = {"nmethod",
+                                                   "native nmethod",
+                                                   "Interpreter",
+                                                   "I2C/C2I adapters",
+                                                   "StubRoutines (1)",
+                                                   "vtable chunks",
+                                                   "StubRoutines (continuation stubs)"};
 
 // A JVM gone mad: a code cache, stacks and metadata of random words, most of them pointers into it,
 // with pages in it that cannot be read. The fields lie where some JVM might have them.
@@ -192,6 +196,11 @@ class MadJvm {
     frozen_.entry_method = address(kCodeBytes + kPage);
     frozen_.clock = {address(kCodeBytes), reinterpret_cast<std::uint64_t>(&collecting_)};
     plant_frozen();
+    stubs_.code_base = vm_.code_low;
+    for (std::uint32_t begin = 0; stubs_.count < 100; begin += 97) {
+      stubs_.stubs[stubs_.count++] = {begin, 50 + begin % 60, word()};
+    }
+    vm_.stub_names = &stubs_;
     vm_.call_stub_return = address(33);
     vm_.entry_wrapper_words = arch::kCallWrapperWords;
     vm_.wrapper_anchor = 8;
@@ -235,6 +244,7 @@ class MadJvm {
   std::vector<std::uint64_t> table_;
   std::uint64_t names_committed_ = 8;
   VmLayout vm_;
+  StubNames stubs_;
   FrozenLayout frozen_;
   std::uint8_t collecting_ = 0; // never
   std::unique_ptr<ModuleMap> modules_ = std::make_unique<ModuleMap>();
