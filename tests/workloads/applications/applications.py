@@ -176,4 +176,48 @@ class SpringVirtual(Spring):
         return ("virtual",)
 
 
-APPLICATIONS = {"spring": Spring, "spring-virtual": SpringVirtual}
+class Lucene(Application):
+    NAME, MAIN = "lucene", "applications.Lucene"
+
+    def arguments(self):
+        return sources(self.NAME), self.work
+
+
+class Javac(Application):
+    NAME, MAIN = "javac", "applications.Compiler"
+
+    def options_of(self, jdk):
+        """JDK 8 has an older javax.tools of its own, which would hide the jar's."""
+        return (f"-Xbootclasspath/p:{jars(self.NAME)[0]}",) if jdk == "jdk-8" else ()
+
+    def arguments(self):
+        return sources(self.NAME), part("jdk-8") / "root/usr/lib/jvm/java-8-openjdk-amd64/jre/lib/rt.jar"
+
+
+class Netty(Application):
+    NAME, MAIN = "netty", "applications.Netty"
+    CLIENTS = 8
+    PATHS = ("/catalogue?n=*", "/basket?n=*")
+
+
+class Clojure(Application):
+    NAME, MAIN = "clojure", "applications.Lisp"
+
+
+class Kafka(Application):
+    NAME, MAIN, RELEASE = "kafka", "applications.Kafka", 17
+    JDKS = ("jdk-17", "jdk-21", "jdk-25")
+    OPTIONS = ("-Xmx512m",)
+
+    def arguments(self):
+        return (self.work,)
+
+
+def sources(name):
+    return glob.glob(f"{part('app-' + name)}/lib/*-sources.jar")[0]
+
+
+APPLICATIONS = {
+    "spring": Spring, "spring-virtual": SpringVirtual, "lucene": Lucene, "javac": Javac, "netty": Netty, "clojure": Clojure,
+    "kafka": Kafka,
+}  # fmt: skip
