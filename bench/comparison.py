@@ -4,12 +4,17 @@
 import math
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+# async-profiler's names for a walk that failed. "[unknown]" is native code without a symbol, and no failure; but as the outermost
+# frame it is where a walk lost its way: the thread's first frames are missing, main and all.
+FAILED = re.compile(r"\[(?:unknown_(?:Java|not_Java|state|nmethod)|not_walkable_\w+|break_\w+|deoptimization|skipped|GC_active"
+                    r"|safepoint|stale_jmethodID)\]")  # fmt: skip
 
 
 def part(name):
@@ -35,6 +40,25 @@ def copy_of_asprof(work):
     """asprof of an async-profiler in `work`: it finds its library beside itself, where an unprivileged JVM can read it."""
     shutil.copytree(part("async-profiler"), work / "ap")
     return work / "ap/bin/asprof"
+
+
+def stacks(path):
+    """(frames, weight) of a collapsed file."""
+    for line in path.read_text(errors="replace").splitlines():
+        stack, _, weight = line.rpartition(" ")
+        yield stack, int(weight)
+
+
+def failed_of_asprof(path):
+    """(samples, those that name an error, those that have none but no root either) of its collapsed output."""
+    samples = failed = cut = 0
+    for stack, weight in stacks(path):
+        samples += weight
+        if FAILED.search(stack):
+            failed += weight
+        elif stack.startswith("[unknown];"):
+            cut += weight
+    return samples, failed, cut
 
 
 def compile_java(folder, *sources):

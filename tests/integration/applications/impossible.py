@@ -86,11 +86,15 @@ class Classes:
 
 def fault_of_call(classes, callee, caller):
     """Why `caller` cannot have called `callee`, "" if it can have, None where that cannot be known."""
+    if caller.kind == "java" and callee.name in BY_THE_JVM:
+        return None
     if caller.kind == "javanative":
         # A virtual thread's first frame; all other native methods have frames of their library between.
         return "" if caller.name in {"enterSpecial", *LINKERS} else "a native method calls without a native frame"
     method = classes.method(caller)
     if method is None:
+        return None
+    if caller.kind == "java" and method.access & NATIVE:
         return None
     if caller.bci == NO_BCI:  # what the JVM's own tables say of code that C2 has moved: then any call of the method may be meant
         faults = [fault_of_instruction(classes, callee, caller, instruction) for instruction in method.code.values()]
@@ -123,11 +127,18 @@ def fault_of_frame(classes, frame):
         return ""
     if method.access & ABSTRACT:
         return "the method is abstract"
-    if (frame.kind == "javanative") != bool(method.access & NATIVE):
+    if frame.kind != "java" and (frame.kind == "javanative") != bool(method.access & NATIVE):
         return "a native method as Java code, or the other way round"
     if frame.kind != "javanative" and frame.bci != NO_BCI and frame.bci not in method.code:
         return f"bci {frame.bci} is within an instruction"
     return ""
+
+
+# What the JVM calls where a method has called something else. A profiler that shows Java frames alone (kind "java") shows it as called.
+BY_THE_JVM = {
+    "<clinit>", "<init>", "loadClass", "loadClassInternal", "checkPackageAccess", "linkCallSite", "linkMethod", "linkMethodHandleConstant",
+    "linkDynamicConstant", "findMethodHandleType", "register",
+}  # fmt: skip
 
 
 class Verdict:
@@ -153,7 +164,8 @@ def describe(frame):
 
 
 def fault_of_root(stack, rooted):
-    """A whole stack goes down to its thread's first frame, which is native; the first Java frame is one that the JVM calls."""
+    """A whole stack goes down to its thread's first frame, which is native (`rooted`; None: as far as Java frames go); the first Java frame is
+    one that the JVM calls."""
     java = [i for i, frame in enumerate(stack) if frame.kind in JAVA]
     if not java:
         return None
