@@ -11,6 +11,7 @@ import time
 from comparison import TimerWatch, failed_of_asprof, stacks
 
 TICKS = os.sysconf("SC_CLK_TCK")
+FEWEST_BIRTHS = 50  # of fewer a share says nothing
 SPARE_S = 2  # a capture is longer than its window: it is armed before and ends behind
 PATIENCE_S = 60
 
@@ -24,12 +25,13 @@ def wait_for(condition, what):
 
 
 class Clocks:
-    """Of a process, from the kernel: CPU time to the nanosecond, and its two parts in ticks."""
+    """Of a process, from the kernel: CPU time to the nanosecond, and its two parts in ticks. And how many Java threads began."""
 
     def __init__(self, application):
         self.cpu_ns = application.cpu_ns()
         with open(f"/proc/{application.pid}/stat", encoding="utf-8", errors="replace") as stat:
             fields = stat.read().rpartition(")")[2].split()
+        self.started, self.threads = application.threads_started(), len(os.listdir(f"/proc/{application.pid}/task"))
         self.user, self.system = int(fields[11]) / TICKS, int(fields[12]) / TICKS
 
     def cpu_since(self, earlier):
@@ -70,12 +72,13 @@ class Tools:
         found, text = self.captured(command)
         summary = json.loads(text[text.index("{"):])
         cost, coverage = summary["agentCost"], summary["coverage"]
+        births = {"births": 100 * (summary["threads"] - found["threads"]) / found["births"]} if found["births"] >= FEWEST_BIRTHS else {}
         weights = list(stacks(out))
         rests = sum(weight for stack, weight in weights if stack.endswith(("[after last sample]", "[not sampled]", "[ended unseen]")))
         weight = sum(weight for _, weight in weights)
         kernel = sum(weight for stack, weight in weights if stack.rpartition(";")[2].startswith("[kernel"))
         return {
-            **self.without_clocks(found), "failed": 100 * summary["errorSamples"] / summary["samples"],
+            **self.without_clocks(found), **births, "failed": 100 * summary["errorSamples"] / summary["samples"],
             "samples": summary["samples"], "weight": 100 * weight / found["cpu"], "placed": 100 * (weight - rests) / found["cpu"],
             "kernel": 100 * (kernel / weight - found["system"]), "unseen": 100 * coverage["endedUnseenNs"] / coverage["processNs"],
             "handler": cost["handlersNs"] / 1000 / max(summary["signals"], 1),
@@ -114,4 +117,5 @@ class Tools:
         timers.close()
         if process.returncode != 0:
             sys.exit(f"{command[0]} failed ({process.returncode}): {text}")
-        return {"speed": done, "armed": 1000 * armed, "cpu": after.cpu_since(before), "system": after.system_share_since(before)}, text
+        return {"speed": done, "armed": 1000 * armed, "cpu": after.cpu_since(before), "system": after.system_share_since(before),
+                "threads": before.threads, "births": after.started - before.started}, text  # fmt: skip

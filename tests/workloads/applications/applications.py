@@ -11,6 +11,7 @@ import hashlib
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -141,6 +142,17 @@ class Application:
         """The process's CPU clock (include/linux/posix-timers_types.h)."""
         return time.clock_gettime_ns(~self.pid << 3 | 2)
 
+    def threads_started(self):
+        """Java threads since the JVM began, as its file of performance counters has it (perfMemory.hpp)."""
+        data = pathlib.Path(f"/proc/{self.pid}/root/tmp/hsperfdata_{pathlib.Path(f'/proc/{self.pid}').owner()}/{self.pid}").read_bytes()
+        at, entries = struct.unpack_from("<II", data, 24)
+        for _ in range(entries):
+            length, name, _, _, _, _, _, value = struct.unpack_from("<IIIBBBBI", data, at)
+            if data[at + name :].startswith(b"java.threads.started\0"):
+                return struct.unpack_from("<q", data, at + value)[0]
+            at += length
+        raise AssertionError("the JVM counts no threads")
+
     def run_until(self, units):
         """Until so much more is done than is now: what is measured is warm, whatever else the machine does."""
         begin, end = self.units(), time.monotonic() + PATIENCE_S
@@ -174,6 +186,12 @@ class SpringVirtual(Spring):
 
     def arguments(self):
         return ("virtual",)
+
+
+class SpringThreads(Spring):
+    """Half of the requests have a thread of their own."""
+
+    PATHS = ("/orders/*/aside", "/customers/*/best", "/orders/*/aside", "/orders/*")
 
 
 class Lucene(Application):
@@ -218,6 +236,6 @@ def sources(name):
 
 
 APPLICATIONS = {
-    "spring": Spring, "spring-virtual": SpringVirtual, "lucene": Lucene, "javac": Javac, "netty": Netty, "clojure": Clojure,
-    "kafka": Kafka,
+    "spring": Spring, "spring-virtual": SpringVirtual, "spring-threads": SpringThreads, "lucene": Lucene, "javac": Javac, "netty": Netty,
+    "clojure": Clojure, "kafka": Kafka,
 }  # fmt: skip

@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.web.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.data.domain.PageRequest;
 import org.springframework.data.jpa.repository.JpaRepository;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
@@ -155,6 +157,12 @@ public class Spring {
     @GetMapping("/customers/{customer}/best")
     public List<Answer> best(@PathVariable("customer") int customer) {
       return shop.best(customer);
+    }
+
+    /** In a thread of its own, which ends with the answer. */
+    @GetMapping("/orders/{id}/aside")
+    public CompletableFuture<Answer> aside(@PathVariable("id") long id) {
+      return CompletableFuture.supplyAsync(() -> shop.order(id), new SimpleAsyncTaskExecutor("aside-"));
     }
 
     @GetMapping("/orders/{id}/again")
