@@ -12,15 +12,32 @@ namespace {
 // 0.1 us each (kernel 6.18): about a thousandth of a CPU.
 constexpr std::uint32_t kProbesASecond = 8192;
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
+// RESERVED_PIDS of the kernel's pid.c: where it goes on after the highest.
+constexpr std::int32_t kFirstAnew = 300;
+constexpr std::uint32_t kTooMany = kProbesASecond + 1;
+
+std::int32_t read_end(const char* path) {
+  const int fd = os::open_readonly(path);
+  if (fd < 0) {
+    return 0;
+  }
+  char text[32] = {};
+  os::read_at(fd, text, sizeof text - 1, 0);
+  os::close_fd(fd);
+  const char* end = text;
+  const std::uint64_t value = os::parse_number(text, &end);
+  return value <= 0x7fffffff ? static_cast<std::int32_t>(value) : 0;
+}
 
 } // namespace
 
-void BirthWatch::open(const char* path) {
+void BirthWatch::open(const char* path, const char* highest) {
   *this = BirthWatch{};
   fd_ = os::open_readonly(path);
   last_ = read_last();
   before_last_ = last_;
   opened_at_ = last_;
+  end_ = read_end(highest);
   if (last_ == 0) {
     close();
   }
@@ -69,13 +86,18 @@ bool BirthWatch::look(std::uint64_t now_ns, void (*visit)(std::int32_t tid, void
   if (now_last == 0) {
     return false;
   }
+  went_round_ = went_round_ || (wrapped_ && (now_last < last_ || now_last >= opened_at_));
+  wrapped_ = wrapped_ || now_last < last_;
   before_last_ = last_;
   last_ = now_last;
-  if (now_last < before_last_ || !may_probe(now_ns, static_cast<std::uint32_t>(now_last - from))) {
+  const std::uint32_t count = count_from(from);
+  if (!may_probe(now_ns, count)) {
     before_last_ = now_last;
     return false;
   }
-  for (std::int32_t tid = from + 1; tid <= now_last; ++tid) {
+  std::int32_t tid = from;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    tid = tid + 1 != end_ ? tid + 1 : kFirstAnew;
     if (engines::has_cpu_clock(tid)) {
       visit(tid, context);
     }
@@ -83,9 +105,21 @@ bool BirthWatch::look(std::uint64_t now_ns, void (*visit)(std::int32_t tid, void
   return true;
 }
 
+// How many ids have been given out since `from`.
+std::uint32_t BirthWatch::count_from(std::int32_t from) const {
+  if (last_ >= from) {
+    return static_cast<std::uint32_t>(last_ - from);
+  }
+  const bool known = from < end_ && last_ >= kFirstAnew;
+  return known ? static_cast<std::uint32_t>(end_ - 1 - from + last_ - kFirstAnew + 1) : kTooMany;
+}
+
 bool BirthWatch::is_since(std::int32_t last, std::int32_t tid) const {
-  const std::int32_t now_last = read_last();
-  return now_last >= last ? tid > last && tid <= now_last : tid > last || tid <= now_last;
+  return is_between(last, read_last(), tid);
+}
+
+bool BirthWatch::is_between(std::int32_t from, std::int32_t to, std::int32_t tid) {
+  return to >= from ? tid > from && tid <= to : tid > from || tid <= to;
 }
 
 } // namespace jprof::agent::recording

@@ -14,31 +14,37 @@ namespace jprof::agent::recording {
 class BirthWatch {
  public:
   // Opens the file; a descriptor of the process until close(). Without it nothing is ever found.
-  void open(const char* path = "/proc/loadavg");
+  // `highest` tells the id before which the kernel begins anew.
+  void open(const char* path = "/proc/loadavg", const char* highest = "/proc/sys/kernel/pid_max");
   void close();
   bool is_open() const { return fd_ >= 0; }
 
   // Calls visit(tid, context) for threads of this process among the ids that are new since the look
   // before the last: an id is given out a moment before its thread can be seen, so each is asked
-  // twice. False where it cannot know all of them: ids wrapped, or there were too many (a namespace
-  // shared with others): then only a scan finds what is new.
+  // twice. False where it cannot know all of them: ids went back and nobody knows from where, or
+  // there were too many (a namespace shared with others): then only a scan finds what is new.
   bool look(std::uint64_t now_ns, void (*visit)(std::int32_t tid, void* context), void* context);
 
   // During look(): true if the id is asked for the first time, and so will be once more.
-  bool is_asked_again(std::int32_t tid) const { return tid > before_last_; }
+  bool is_asked_again(std::int32_t tid) const { return is_between(before_last_, last_, tid); }
   // True if the id may not have been asked twice yet, or has been given out since open().
   bool is_since_look(std::int32_t tid) const { return is_since(before_last_, tid); }
-  bool is_since_open(std::int32_t tid) const { return is_since(opened_at_, tid); }
+  bool is_since_open(std::int32_t tid) const { return went_round_ || is_since(opened_at_, tid); }
 
  private:
   std::int32_t read_last() const;
   bool is_since(std::int32_t last, std::int32_t tid) const;
+  static bool is_between(std::int32_t from, std::int32_t to, std::int32_t tid);
+  std::uint32_t count_from(std::int32_t from) const;
   bool may_probe(std::uint64_t now_ns, std::uint32_t count);
 
   int fd_ = -1;
   std::int32_t opened_at_ = 0;
   std::int32_t before_last_ = 0; // as of the look before the last
   std::int32_t last_ = 0;
+  std::int32_t end_ = 0;          // no id is as high; 0: not known
+  bool wrapped_ = false;          // ids have gone back since open()
+  bool went_round_ = false;       // ... and all of them have been given out anew
   std::uint32_t probes_left_ = 0; // of those that the current second allows
   std::uint64_t second_ends_ns_ = 0;
 };

@@ -44,7 +44,7 @@ class Jvm:
         self.process = subprocess.Popen([*run_java, *options, "-cp", classes, *arguments], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, start_new_session=True,
                                         env={**os.environ, **(environment or {})})  # fmt: skip
-        self.pid = self.process.pid
+        self.pid = self.own_pid = self.process.pid
         line = self.process.stdout.readline()
         while line.startswith((b"WARNING", b"\t")):  # what -Xcheck:jni of JDK 8 says of its own launcher
             line = self.process.stdout.readline()
@@ -52,11 +52,18 @@ class Jvm:
             self.kill()
             raise AssertionError(f"the JVM said {line!r}")
 
+    def find_in_own_namespace(self):
+        """Of a JVM that was started by `unshare --pid --fork`, whose child it is."""
+        with open(f"/proc/{self.pid}/task/{self.pid}/children") as children:
+            self.pid = int(children.read())
+        with open(f"/proc/{self.pid}/status") as status:
+            self.own_pid = next(int(line.split()[-1]) for line in status if line.startswith("NSpid:"))
+
     def attach(self, *command):
         """The attach protocol, version 1: returns what the JVM answers."""
-        path = f"/proc/{self.pid}/root/tmp/.java_pid{self.pid}"
+        path = f"/proc/{self.pid}/root/tmp/.java_pid{self.own_pid}"
         if not os.path.exists(path):
-            trigger = f"/proc/{self.pid}/root/tmp/.attach_pid{self.pid}"
+            trigger = f"/proc/{self.pid}/root/tmp/.attach_pid{self.own_pid}"
             with open(trigger, "w"):
                 os.kill(self.pid, signal.SIGQUIT)
                 wait_for(lambda: os.path.exists(path))
@@ -79,7 +86,7 @@ class Jvm:
 
     def kill(self):
         try:
-            os.killpg(self.pid, signal.SIGKILL)
+            os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass  # it has ended, and all that it had started
         self.process.wait()

@@ -121,11 +121,11 @@ TEST(BirthWatch, SaysThatOnlyAScanFindsWhatIsNewOnceTheFileIsMasked) {
 
 // The kernel begins anew at 300: what lies between may be ours, and is found by a scan. From there
 // on it counts up again.
-TEST(BirthWatch, SaysThatOnlyAScanFindsWhatIsNewWhenIdsWrap) {
+TEST(BirthWatch, SaysThatOnlyAScanFindsWhatIsNewWhenIdsWrapNobodyKnowsWhere) {
   const MadeUp file;
   file.last_is(4'194'300);
   BirthWatch watch;
-  watch.open(file.path());
+  watch.open(file.path(), "/no/such/file");
   const Living born;
   file.last_is(born.tid() - 1);
 
@@ -136,6 +136,38 @@ TEST(BirthWatch, SaysThatOnlyAScanFindsWhatIsNewWhenIdsWrap) {
   file.last_is(born.tid());
   const Found found = look(watch);
   EXPECT_TRUE(found.all && found.has(born.tid()));
+}
+
+// The kernel gives out the ids below its highest one, then those from 300 on.
+TEST(BirthWatch, GoesOnBehindTheHighestId) {
+  const MadeUp file;
+  const MadeUp highest;
+  const Living born;
+  highest.says(std::to_string(born.tid() + 1) + "\n");
+  file.last_is(born.tid() - 2);
+  BirthWatch watch;
+  watch.open(file.path(), highest.path());
+  file.last_is(305);
+
+  const Found found = look(watch);
+
+  EXPECT_TRUE(found.all && found.has(born.tid()));
+  EXPECT_TRUE(watch.is_since_open(born.tid()) && watch.is_since_open(305));
+  EXPECT_FALSE(watch.is_since_open(306));
+}
+
+TEST(BirthWatch, KnowsThatAllIdsAreNewOnceTheyHaveGoneRound) {
+  const MadeUp file;
+  file.last_is(1000);
+  BirthWatch watch;
+  watch.open(file.path(), "/no/such/file");
+  EXPECT_FALSE(watch.is_since_open(900));
+  for (const std::int32_t last : {400, 1001}) {
+    file.last_is(last);
+    look(watch);
+  }
+
+  EXPECT_TRUE(watch.is_since_open(900) && watch.is_since_open(1001));
 }
 
 // With hostPID, or in a pod that shares its namespace, ids are given to anybody.
