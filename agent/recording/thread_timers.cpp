@@ -140,6 +140,7 @@ void ThreadTable::share_timers(std::uint64_t now) {
   if (now < next_share_ns_) {
     return;
   }
+  const std::uint64_t cpu_before = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
   moves_left_ = kMostMoves;
   tries_left_ = kMostTries;
   std::uint64_t pause = kShareEveryNs;
@@ -151,7 +152,8 @@ void ThreadTable::share_timers(std::uint64_t now) {
       }
       share_from_ = slot + 1;
     }
-    const std::uint64_t cost = (os::clock_ns(CLOCK_MONOTONIC) - now) * kShareCostFactor;
+    const std::uint64_t cost =
+        (os::clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before) * kShareCostFactor;
     pause = cost > pause ? cost : pause;
   }
   next_share_ns_ = now + pause;
