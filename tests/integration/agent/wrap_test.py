@@ -28,13 +28,13 @@ class Births:
         finally:
             context.java = java
         self.jvm.find_in_own_namespace()
-        self.namespace = ["nsenter", "--target", str(self.jvm.pid), "--pid", "--mount", "sh", "-ec"]
+        self.namespace = ["nsenter", "--target", str(self.jvm.pid), "--pid", "sh", "-ec"]
         self.inside(before)
         self.session = Session(self.jvm, context.library)
         assert self.session.failure is None, self.session.failure
 
     def inside(self, script):
-        """Runs a shell there, which takes an id itself, and each of its children another one."""
+        """Runs a shell in that namespace, which takes an id itself; what it reads of /proc is of its own namespace."""
         return subprocess.run([*self.namespace, script], capture_output=True, text=True, check=True).stdout
 
     def found(self):
@@ -42,15 +42,15 @@ class Births:
         born = (thread for thread in self.session.region().threads().values() if thread["name"].startswith("born "))
         return {int(thread["name"].split()[1]): thread["tid"] for thread in born if thread["cpu_arm"] == 0}
 
-    def next_ones(self, number):
-        """Until so many more have begun; the ids of those that were found among them."""
+    def next_ones(self, number, most_missed=3):
+        """Until so many more have begun; the ids of those that were found among them. The agent's thread may have to wait for a
+        processor for as long as one of them lives."""
         self.session.run_while(lambda: not self.found())  # those before may have been there when the session began
         first = max(self.found(), default=0) + 1
         self.session.run_while(lambda: max(self.found(), default=0) < first + number)
         ids = {n: tid for n, tid in self.found().items() if first <= n < first + number}
         print(f"  found {len(ids)} of {number}, ids {min(ids.values(), default=0)} to {max(ids.values(), default=0)}", flush=True)
-        # The agent's thread may have to wait for a processor for as long as one of them lives.
-        assert len(ids) >= 0.96 * number, ids
+        assert len(ids) >= number - most_missed, ids
         return set(ids.values())
 
     def stop(self):
@@ -83,7 +83,7 @@ def ids_that_begin_anew_lose_no_thread(context):
     first = min(births.next_ones(10))
     for last in (end - 5, end - 5, first + 1000, first - 5):
         births.inside(f"echo {last} > {LAST}")
-        births.next_ones(12)
+        births.next_ones(12, most_missed=1)  # an id that comes by a leap, and not by counting, is found by scans
     births.stop()
 
 
