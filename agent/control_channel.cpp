@@ -60,6 +60,11 @@ ReceiveResult ControlChannel::receive(ReceivedMessage* message, std::int64_t tim
   if (got == -EAGAIN || got == -EINTR) {
     return ReceiveResult::kNothing;
   }
+  if (got < 0 && got != -ECONNRESET) { // a seccomp filter's answer
+    may_receive_ = false;
+    error_ = got;
+    return ReceiveResult::kRefused;
+  }
   return got > 0 ? ReceiveResult::kMessage : ReceiveResult::kHangUp;
 }
 
@@ -73,6 +78,14 @@ void ControlChannel::wait_for_hang_up(std::int64_t timeout_ns) {
   ReceivedMessage message;
   while (fd_ >= 0) {
     const std::uint64_t now = os::clock_ns(CLOCK_MONOTONIC);
+    if (now < deadline && !may_receive_) {
+      pollfd event{.fd = fd_, .events = 0, .revents = 0}; // a hang-up is always told
+      os::wait_for_events(&event, 1, static_cast<std::int64_t>(deadline - now));
+      if (event.revents != 0) {
+        return;
+      }
+      continue;
+    }
     if (now >= deadline ||
         receive(&message, static_cast<std::int64_t>(deadline - now)) == ReceiveResult::kHangUp) {
       return;

@@ -26,7 +26,7 @@ struct ReceivedMessage {
   }
 };
 
-enum class ReceiveResult { kMessage, kNothing, kHangUp };
+enum class ReceiveResult { kMessage, kNothing, kHangUp, kRefused };
 
 class ControlChannel {
  public:
@@ -37,8 +37,12 @@ class ControlChannel {
 
   // 0 or -errno.
   long connect(const char* path);
-  // Waits for a message until the timeout. A hang-up is told only after everything sent before it.
+  // Waits for a message until the timeout. A hang-up is told only after everything sent before it;
+  // kRefused: the kernel does not let us read, see error().
   ReceiveResult receive(ReceivedMessage* message, std::int64_t timeout_ns);
+  long error() const { return error_; }
+  // From now on nothing is read any more: that might be deadly.
+  void do_not_receive() { may_receive_ = false; }
   // Never blocks and never raises SIGPIPE; false if the peer is gone or its queue is full.
   bool send(const void* message, std::size_t bytes);
   // Reads and drops what comes, until the peer hangs up or the timeout passes: closing a socket
@@ -48,6 +52,8 @@ class ControlChannel {
 
  private:
   int fd_ = -1;
+  long error_ = 0;
+  bool may_receive_ = true;
 };
 
 template <typename T>

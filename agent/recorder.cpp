@@ -318,6 +318,9 @@ bool Recorder::handle_messages(StopReason* reason) {
     case ReceiveResult::kHangUp:
       *reason = StopReason::kPeerGone;
       return true;
+    case ReceiveResult::kRefused:
+      *reason = StopReason::kAgentError;
+      return true;
     case ReceiveResult::kMessage:
       break;
     }

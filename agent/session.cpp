@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/session.h"
 
+#include "agent/call_trial.h"
 #include "agent/control_channel.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/os/modules.h"
@@ -64,7 +65,7 @@ void send_failure(ControlChannel& channel, const Failure& failure) {
   channel.wait_for_hang_up(kGoodbyeTimeoutNs);
 }
 
-// Waits for the start message; false if the sidecar went away or kept silent.
+// Waits for the start message; false if the sidecar went away or kept silent, or we may not read.
 bool receive_start(ControlChannel& channel, ReceivedMessage* message) {
   const std::uint64_t deadline =
       os::clock_ns(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(kStartTimeoutNs);
@@ -75,6 +76,9 @@ bool receive_start(ControlChannel& channel, ReceivedMessage* message) {
     }
     switch (channel.receive(message, static_cast<std::int64_t>(deadline - now))) {
     case ReceiveResult::kHangUp:
+      return false;
+    case ReceiveResult::kRefused:
+      send_failure(channel, {AgentStatus::kCallForbidden, channel.error(), "recvmsg is refused"});
       return false;
     case ReceiveResult::kNothing:
       break;
@@ -164,11 +168,26 @@ Failure busy() {
 }
 
 void run_session(const SessionRequest& request) {
+  CallTrial trial;
+  const Failure forbidden = trial.run();
+  if (!trial.channel_works()) {
+    return; // nobody can be told
+  }
+  if (forbidden.status == AgentStatus::kOk) {
+    arch::system_call(SYS_prctl, PR_SET_NAME, os::as_argument("jprof"));
+  }
   ControlChannel channel;
+  if (!trial.may_receive()) {
+    channel.do_not_receive();
+  }
   if (channel.connect(request.options.socket) != 0) {
     return; // nobody to tell
   }
   say_hello(channel, request);
+  if (forbidden.status != AgentStatus::kOk) {
+    send_failure(channel, forbidden);
+    return;
+  }
   ReceivedMessage message;
   if (!receive_start(channel, &message)) {
     return;
@@ -196,7 +215,6 @@ void* session_thread(void* argument) {
   slot->taken.store(false);
   const std::int32_t tid = os::thread_id();
   recording::register_agent_thread(tid);
-  arch::system_call(SYS_prctl, PR_SET_NAME, os::as_argument("jprof"));
   run_session(request);
   recording::forget_agent_thread(tid);
   return nullptr;

@@ -98,6 +98,26 @@ jprof_guarded_call_ended:
 jprof_guarded_call_failed:
   mov w0, #0
   b jprof_guarded_call_ended
+  .hidden jprof_start_child
+  .globl jprof_start_child
+  .type jprof_start_child, %function
+jprof_start_child:
+  stp x2, x3, [x1, #-16]!
+  mov x2, #0
+  mov x3, #0
+  mov x4, #0
+  mov x8, #220
+  svc #0
+  cbz x0, jprof_child
+  ret
+jprof_child:
+  mov x29, #0
+  mov x30, #0
+  ldp x9, x0, [sp], #16
+  blr x9
+  mov x8, #93
+  svc #0
+  brk #0
 )");
 
 extern "C" {

@@ -11,6 +11,8 @@
 extern "C" {
 std::uint32_t jprof_call_guarded(void* function, void* first, std::int64_t second,
                                  const void* third, std::uint64_t* guarded_sp);
+long jprof_start_child(unsigned long flags, void* stack_end, int (*function)(void*),
+                       void* argument);
 }
 
 namespace jprof::agent::arch {
@@ -149,6 +151,13 @@ inline bool may_be_frame_pointer(std::uint64_t fp, std::uint64_t sp) {
 // System call with up to six arguments: a negative result is -errno. Leaves errno alone.
 long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0);
+
+// clone(2): a child that calls function(argument) on the stack that ends at `stack_end`, a multiple
+// of 16, and exits with what that returns. The child's id, or -errno.
+inline long start_child(unsigned long flags, void* stack_end, int (*function)(void*),
+                        void* argument) {
+  return jprof_start_child(flags, stack_end, function, argument);
+}
 
 // What the kernel returns to after a handler that we install by rt_sigaction; null: its own choice.
 void (*signal_restorer())();

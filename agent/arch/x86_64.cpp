@@ -89,6 +89,30 @@ jprof_guarded_call_ended:
 jprof_guarded_call_failed:
   xorl %eax, %eax
   jmp jprof_guarded_call_ended
+  .hidden jprof_start_child
+  .globl jprof_start_child
+  .type jprof_start_child, @function
+jprof_start_child:
+  subq $16, %rsi
+  movq %rdx, (%rsi)
+  movq %rcx, 8(%rsi)
+  xorl %edx, %edx
+  xorl %r10d, %r10d
+  xorl %r8d, %r8d
+  movl $56, %eax
+  syscall
+  testq %rax, %rax
+  jz jprof_child
+  ret
+jprof_child:
+  xorl %ebp, %ebp
+  popq %rax
+  popq %rdi
+  call *%rax
+  movl %eax, %edi
+  movl $60, %eax
+  syscall
+  hlt
 )");
 
 extern "C" {

@@ -131,6 +131,14 @@ std::uint64_t count_open_files() {
   return complete ? count : ~std::uint64_t{0};
 }
 
+bool kernel_is_at_least(std::uint64_t major, std::uint64_t minor) {
+  char release[128];
+  read_file("/proc/sys/kernel/osrelease", release, sizeof release);
+  const char* at = release;
+  const std::uint64_t ours = parse_number(release, &at);
+  return *at == '.' && (ours > major || (ours == major && parse_number(at + 1, &at) >= minor));
+}
+
 bool read_thread_state(std::int32_t tid, ThreadState* state) {
   char status[4096];
   read_thread_file(tid, "/status", status, sizeof status);

@@ -52,6 +52,9 @@ struct Seccomp {
 // False where it cannot be told.
 bool read_seccomp(std::int32_t tid, Seccomp* seccomp);
 
+// By /proc/sys/kernel/osrelease; false where that cannot be told.
+bool kernel_is_at_least(std::uint64_t major, std::uint64_t minor);
+
 // Descriptors that the process has open; ~0 where they cannot be counted.
 std::uint64_t count_open_files();
 

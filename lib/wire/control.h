@@ -101,6 +101,7 @@ enum class AgentStatus : std::uint32_t {
   kHandlerBusy = 15,     // a thread has not left the last session's handler; `detail` names it
   kHandlersChecked = 16, // -Xcheck:jni, and the kernel cannot load in our handlers' place
   kLeavesBehind = 17,    // without StartFlag::kMayLeaveBehind
+  kCallForbidden = 18,   // by a seccomp filter; `detail` names the system call
 };
 
 struct FailedMessage {

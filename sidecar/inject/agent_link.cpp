@@ -53,7 +53,7 @@ struct StatusText {
   std::string_view cure;
 };
 
-constexpr std::array<StatusText, 17> kStatusTexts = {{
+constexpr std::array<StatusText, 18> kStatusTexts = {{
     {wire::AgentStatus::kBadMessage, ErrorCode::kProtocol,
      "it did not understand the start message",
      "restart the JVM: an older agent is resident in it"},
@@ -78,6 +78,9 @@ constexpr std::array<StatusText, 17> kStatusTexts = {{
      "stop what has handlers for SIGPROF and the highest real-time signals"},
     {wire::AgentStatus::kNoTimers, ErrorCode::kAgentFailed, "not one timer could be made",
      "raise the limit on pending signals (ulimit -i), or look at the seccomp profile"},
+    {wire::AgentStatus::kCallForbidden, ErrorCode::kAgentFailed,
+     "the JVM may not make a system call that sampling needs",
+     "allow it in the JVM's seccomp profile (RuntimeDefault does)"},
     {wire::AgentStatus::kWalkerUnavailable, ErrorCode::kJvmUnsupported,
      "the stack walker asked for does not work in this JVM", "use vmstructs, the default walker"},
     {wire::AgentStatus::kEngineUnavailable, ErrorCode::kAgentFailed,

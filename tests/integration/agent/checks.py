@@ -33,8 +33,8 @@ class Context:
         self.jvms = []
         self.tracers = []
 
-    def jvm(self, *arguments, options=(), environment=None):
-        self.jvms.append(Jvm(self.java, self.classes, arguments, options, environment))
+    def jvm(self, *arguments, options=(), environment=None, launcher=()):
+        self.jvms.append(Jvm([*launcher, *self.java], self.classes, arguments, options, environment))
         return self.jvms[-1]
 
     def feature(self):

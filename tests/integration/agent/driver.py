@@ -23,7 +23,7 @@ HELLO, START, STARTED, FAILED, DRAINED, STOP, STOPPED = range(1, 8)
 STATUS = (
     "ok bad_message version_mismatch no_vm_structs unsupported_jvm busy map_failed signal_taken no_timers"
     " walker_unavailable engine_unavailable no_thread other_pid_namespace vm_exiting region_too_small handler_busy"
-    " handlers_checked leaves_behind"
+    " handlers_checked leaves_behind call_forbidden"
 ).split()
 REASONS = "none asked deadline peer_gone overhead vm_exit handler_replaced agent_error".split()
 F_ADD_SEALS, SEALS = 1033, 1 | 2 | 4  # SEAL, SHRINK, GROW

@@ -63,6 +63,10 @@ def sampled_while(context, jvm, what, times):
     return samples
 
 
+def kernel_is_at_least(*release):
+    return tuple(int(number) for number in os.uname().release.split("-")[0].split(".")[:2]) >= release
+
+
 def native_jvm(context, library):
     """A JVM with a library of ours that brings threads of its own; None where the library is not of this JVM's libc."""
     if "musl" in context.java[0]:
@@ -90,6 +94,32 @@ def threads_in_a_sandbox_are_left_alone(context):
     assert {"strict", "filtered"} <= set(names_of_threads(jvm.pid))
     assert all(thread["cpu_disarm"] > thread["cpu_arm"] for thread in region.threads().values() if thread["flags"] & SANDBOXED)
     balanced(region)
+    end_well(jvm, session)
+
+
+@check
+def a_filter_may_kill_for_what_we_call(context):
+    """A seccomp filter over the whole JVM: what it would kill for is tried elsewhere, and refused by name; the JVM hears nothing."""
+    if not kernel_is_at_least(5, 16):
+        print("  skipped: before 5.16 nothing can be tried")
+        return
+    forbidding = os.path.join(context.classes, "forbidding")
+    for call, action in (("timer_create", "kill"), ("timer_settime", "thread"), ("rt_sigtimedwait", "trap"),
+                         ("timer_create", "refuse"), ("recvmsg", "kill"), ("recvmsg", "refuse")):  # fmt: skip
+        jvm = context.jvm("Known", "shares", launcher=[forbidding, call, action])
+        refused = Session(jvm, context.library)
+        assert refused.failure and refused.failure[0] == "call_forbidden", (call, action, refused.failure)
+        assert refused.failure[2].endswith(" " + call), refused.failure
+        refused.close()
+        wait_until_gone(jvm.pid)
+        for tid in os.listdir(f"/proc/{jvm.pid}/task"):
+            with open(f"/proc/{jvm.pid}/task/{tid}/children") as children:
+                assert children.read() == "", "the child has not been buried"
+        assert jvm.attach("jcmd", "VM.version").startswith("0\n")
+        jvm.kill()
+    jvm = context.jvm("Known", "shares", launcher=[forbidding, "rt_sigtimedwait", "refuse"])
+    session, _ = sampled(context, jvm, 100, interval_ms=2)
+    finds_the_work(session)
     end_well(jvm, session)
 
 

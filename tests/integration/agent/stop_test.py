@@ -150,7 +150,8 @@ def timers_that_cannot_be_deleted_end_nobody(context):
     worker = max((int(tid) for tid in os.listdir(f"/proc/{jvm.pid}/task")), key=lambda tid: cpu_ns(jvm.pid, tid))
     works_on(jvm, worker)
     refused = Session(jvm, context.library, interval_ms=5)
-    assert refused.failure and refused.failure[0] == "no_timers" and "timer_delete" in refused.failure[2], refused.failure
+    statuses = ("call_forbidden", "no_timers")  # before Linux 5.16 no call is tried
+    assert refused.failure and refused.failure[0] in statuses and "timer_delete" in refused.failure[2], refused.failure
     refused.close()
     works_on(jvm, worker)
     assert has_handler(jvm)
