@@ -31,9 +31,9 @@ def jvm_of_faults(context, **more):
 
 def lives(jvm):
     """Faults reach the JVM: each thread gets on, and none spins."""
-    caught, overflowed = counted(jvm.pid, "caught"), counted(jvm.pid, "overflowed")
+    caught, overflowed = counted(jvm.pid, "caught"), counted(jvm.pid, "overflow")
     wait_for(lambda: jvm.process.poll() is not None or (counted(jvm.pid, "caught") >= caught + FAULTS_MORE
-                                                        and counted(jvm.pid, "overflowed") > overflowed))  # fmt: skip
+                                                        and counted(jvm.pid, "overflow") > overflowed))  # fmt: skip
     assert jvm.process.poll() is None, f"the JVM ended with {jvm.process.poll()}"
 
 

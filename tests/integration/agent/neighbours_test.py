@@ -188,7 +188,7 @@ def processes_can_be_started(context):
 
 @check
 def stacks_may_overflow(context):
-    samples = sampled_while(context, context.jvm("Neighbours", "overflow"), "overflowed", 30)
+    samples = sampled_while(context, context.jvm("Neighbours", "overflow"), "overflow", 30)
     assert any(text == "Neighbours.down" for _, stack in samples for _, text in stack)
 
 

@@ -19,11 +19,11 @@ import java.util.concurrent.locks.LockSupport;
  * that it can be seen from outside; a JVM that was hurt ends with 3.
  *
  * <p>Usage: Neighbours MODE [N]. Modes: "processes" starts one process after another ("spawned-7");
- * "overflow" overflows stacks ("overflowed-7"); "redefine" redefines a class that is at work
+ * "overflow" overflows stacks ("overflow-7"); "redefine" redefines a class that is at work
  * ("redefined-7"; needs this class as -javaagent); "files" leaves N file descriptors free, and closes
  * all that it has opened, and says "closed", when it is given a line; "parked" has N parked threads
  * ("parked-7") and works in another; "busy" works in N threads; "faults" meets
- * null pointers, of which a thousand count as one ("caught-7"), and overflows stacks ("overflowed-7"). Java 8.
+ * null pointers, of which a thousand count as one ("caught-7"), and overflows stacks ("overflow-7"). Java 8.
  */
 public final class Neighbours {
   static volatile double sink;
@@ -52,7 +52,11 @@ public final class Neighbours {
   }
 
   static void count(String what, int number) {
-    Thread.currentThread().setName(what + "-" + number);
+    String name = what + "-" + number;
+    if (name.length() > 15) {
+      throw new IllegalStateException("the kernel would cut " + name); // and it would count anew
+    }
+    Thread.currentThread().setName(name);
   }
 
   static void processes() throws Exception {
@@ -80,7 +84,7 @@ public final class Neighbours {
         sink = i % 2 == 0 ? down(i, i) : itself.hashCode();
         throw new IllegalStateException("a stack without an end");
       } catch (StackOverflowError e) {
-        count("overflowed", i);
+        count("overflow", i);
       }
     }
   }
@@ -186,7 +190,7 @@ public final class Neighbours {
         begin("spawned-0", Neighbours::processes);
         break;
       case "overflow":
-        begin("overflowed-0", Neighbours::overflow);
+        begin("overflow-0", Neighbours::overflow);
         break;
       case "redefine":
         begin("spinning", () -> {
@@ -203,7 +207,7 @@ public final class Neighbours {
         break;
       case "faults":
         begin("caught-0", Neighbours::nulls);
-        begin("overflowed-0", Neighbours::overflow);
+        begin("overflow-0", Neighbours::overflow);
         break;
       case "files":
         files(Integer.parseInt(arguments[1]));
