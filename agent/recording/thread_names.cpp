@@ -38,6 +38,7 @@ void ThreadTable::name_first() {
   seccomp_known_ = os::read_seccomp(os::thread_id(), &seccomp_);
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
     if (sampler_->threads[slot].tid != 0) {
+      look_for_sandbox_before_loads(slot);
       name_by_kernel(slot);
     }
   }

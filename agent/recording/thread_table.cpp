@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/recording/thread_table.h"
 
+#include "agent/arch/safe_load.h"
 #include "agent/engines/cpu_timer.h"
 #include "agent/engines/perf_clock.h"
 #include "agent/os/process.h"
@@ -239,6 +240,7 @@ void ThreadTable::update() {
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
     ThreadEntry& entry = sampler_->threads[slot];
     ThreadNote& note = tables_.notes[slot];
+    look_for_sandbox_before_loads(slot);
     if (note.looks_to_skip != 0) {
       --note.looks_to_skip;
       continue;
@@ -287,6 +289,15 @@ void ThreadTable::look_for_sandbox(std::uint32_t slot) {
   } else if (entry.quiet == sampling::kQuietUntilSeen ||
              now_ns() - tables_.thread_slots[slot].armed_ns >= kQuietNs) {
     sampling::store_relaxed(entry.quiet, std::uint16_t{0});
+  }
+}
+
+// Where each load is a system call, a thread has no stacks until somebody has looked: also one that
+// has not worked yet.
+void ThreadTable::look_for_sandbox_before_loads(std::uint32_t slot) {
+  const ThreadEntry& entry = sampler_->threads[slot];
+  if (entry.quiet != 0 && entry.armed != 0 && arch::kernel_loads()) {
+    look_for_sandbox(slot);
   }
 }
 

@@ -95,6 +95,7 @@ class ThreadTable {
   void name(std::uint32_t slot);
   void name_by_kernel(std::uint32_t slot);
   void look_for_sandbox(std::uint32_t slot);
+  void look_for_sandbox_before_loads(std::uint32_t slot);
   void stop_signalling(std::uint32_t slot);
   void signal_again(std::uint32_t slot);
   bool looks_blocked(std::uint32_t slot, std::uint64_t cpu) const;
