@@ -141,7 +141,7 @@ bool StackWalker::step_interpreted(const CodeBlob& blob) {
   innermost_ = false;
   if (!read_interpreter_frame(at_, &method)) {
     push_stub(blob); // on its way into or out of a method, or an entry that makes no frame
-    return leave_method_entry(true) || (interrupted_ && find_java_caller()) ||
+    return leave_method_entry(SenderSp::kSet) || (interrupted_ && find_java_caller()) ||
            fail(ErrorFrame::kNoMethod);
   }
   push_method(method.is_native ? FrameKind::kJavaNative : FrameKind::kInterpreted, method,
@@ -191,8 +191,11 @@ bool StackWalker::step_entry_frame() {
 
 // Interpreter entries and adapters between compiled and interpreted code move the return address:
 // it is on top of the stack, in the frame that is being built, or has been popped for a moment.
-// They also move the stack pointer, for arguments: what it was is in a register then.
-bool StackWalker::leave_method_entry(bool arguments_moved) {
+// They also move the stack pointer, for arguments: what it was is in a register then. On the way
+// from compiled to interpreted code an adapter sets it late (behind the barriers of class
+// initialisation and unloading); until then the register holds what some call before has left
+// there.
+bool StackWalker::leave_method_entry(SenderSp sender_sp) {
   constexpr std::uint64_t kFrameInTheMaking = 64;
   constexpr std::uint64_t kMaxArguments = 4096;
   arch::Registers callers[3] = {at_, at_, at_};
@@ -200,15 +203,18 @@ bool StackWalker::leave_method_entry(bool arguments_moved) {
   usable[0] = arch::leave_frameless(callers[0]);
   usable[1] = at_.fp >= at_.sp && at_.fp - at_.sp <= kFrameInTheMaking &&
               arch::leave_by_frame_pointer(callers[1]);
-  usable[2] = arguments_moved && interrupted_ && at_.popped_return != 0 && at_.sender_sp >= at_.sp;
+  usable[2] = sender_sp != SenderSp::kNone && interrupted_ && at_.popped_return != 0 &&
+              at_.sender_sp >= at_.sp;
   callers[2].pc = at_.popped_return;
   for (int i = 0; i < 3; ++i) {
     arch::Registers& caller = callers[i];
     if (!usable[i] || !is_call_return(caller.pc)) {
       continue;
     }
-    if (arguments_moved && at_.sender_sp >= caller.sp &&
-        at_.sender_sp - caller.sp <= kMaxArguments && (at_.sender_sp & 7) == 0) {
+    const bool set = sender_sp == SenderSp::kSet ||
+                     (sender_sp == SenderSp::kPerhapsSet && !has_compiled_frame(caller));
+    if (set && at_.sender_sp >= caller.sp && at_.sender_sp - caller.sp <= kMaxArguments &&
+        (at_.sender_sp & 7) == 0) {
       caller.sp = at_.sender_sp;
     }
     return accept(caller);

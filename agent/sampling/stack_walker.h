@@ -74,7 +74,10 @@ class StackWalker {
   bool push_all_frozen();
   bool push_frozen(const FrozenStack& stack);
   void push_entry();
-  bool leave_method_entry(bool arguments_moved);
+  // Whether a register has what the stack pointer was before arguments were moved.
+  enum class SenderSp : std::uint8_t { kNone, kSet, kPerhapsSet };
+  bool leave_method_entry(SenderSp sender_sp);
+  bool has_compiled_frame(const arch::Registers& caller) const;
   bool leave_frame_of(const CodeBlob& blob);
   bool leave_above_saved_sp(const CodeBlob& blob);
 

@@ -120,10 +120,19 @@ bool StackWalker::leave_exception_stub(const CodeBlob& blob) {
   return arch::leave_exception_stub(blob.code_begin, caller) && is_caller(caller) && accept(caller);
 }
 
+// True if `caller` is compiled and, where its frame's size says, there is a return address: so its
+// stack pointer is right.
+bool StackWalker::has_compiled_frame(const arch::Registers& caller) const {
+  CodeBlob blob;
+  arch::Registers next = caller;
+  return find_blob(vm_, caller.pc, &blob) && blob.kind == BlobKind::kCompiled &&
+         arch::leave_fixed_frame({0, 0, blob.frame_bytes}, false, next) && is_caller(next);
+}
+
 // A stub routine has the caller's return address on top, or its own frame pointer set up, or is in
 // between, or keeps its registers on the stack: each guess is checked.
 bool StackWalker::leave_frameless_stub(bool adapter) {
-  if (leave_method_entry(adapter)) {
+  if (leave_method_entry(adapter ? SenderSp::kPerhapsSet : SenderSp::kNone)) {
     return true;
   }
   arch::Registers caller = at_;
