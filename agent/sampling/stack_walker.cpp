@@ -4,7 +4,6 @@
 
 #include "agent/arch/safe_load.h"
 #include "agent/sampling/compiled_method.h"
-#include "agent/sampling/dispatch_stub.h"
 #include "agent/sampling/native_unwinder.h"
 
 namespace jprof::agent::sampling {
@@ -478,27 +477,6 @@ bool StackWalker::push_scopes(const CodeBlob& blob) {
     }
   }
   return false;
-}
-
-// The stub's own name where it can be told, else that of the blob that holds it and others.
-bool StackWalker::read_name_of_stub(const CodeBlob& blob, NamedThing* thing) const {
-  const std::uint64_t pc = at_.pc - (interrupted_ ? 0 : 1); // what follows a call may be the next
-  const StubName* stub = vm_.stub_names != nullptr ? vm_.stub_names->find(pc) : nullptr;
-  if (stub != nullptr) {
-    return read_stub_name(vm_.code_low + stub->begin, stub->text, thing);
-  }
-  const char* dispatch = dispatch_stub_name(vm_, blob, pc);
-  return read_stub_name(blob.address,
-                        dispatch != nullptr ? reinterpret_cast<std::uint64_t>(dispatch) : blob.name,
-                        thing);
-}
-
-void StackWalker::push_stub(const CodeBlob& blob) {
-  NamedThing thing;
-  const bool known = read_name_of_stub(blob, &thing);
-  const std::uint32_t name = known ? names_.put(thing) : 0;
-  result_.unnamed_frames += name == 0 ? 1 : 0;
-  push(wire::make_frame(FrameKind::kStub, name));
 }
 
 } // namespace jprof::agent::sampling

@@ -58,7 +58,10 @@ class StackWalker {
   bool step_interpreted(const CodeBlob& blob);
   bool step_compiled(const CodeBlob& blob);
   bool step_stub(const CodeBlob& blob);
-  bool leave_calling_stub();
+  bool leave_calling_stub(const CodeBlob& blob);
+  bool leave_entry_barrier(const CodeBlob& blob);
+  bool leave_stub(const CodeBlob& blob);
+  void skip_pushed_arguments();
   bool is_call_of(const CodeBlob& blob, std::uint64_t pc) const;
   bool leave_called_stub(const CodeBlob& blob);
   bool leave_unwinding_stub();

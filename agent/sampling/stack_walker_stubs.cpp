@@ -4,13 +4,16 @@
 // StackWalker's way through code that the JVM has generated for itself: stub routines, adapters,
 // the runtime's entries. Most have no frame, or one that their blob does not tell.
 #include "agent/arch/safe_load.h"
+#include "agent/sampling/dispatch_stub.h"
 #include "agent/sampling/stack_walker.h"
 
 namespace jprof::agent::sampling {
 namespace {
 
 using arch::load;
+using arch::word_at;
 using wire::ErrorFrame;
+using wire::FrameKind;
 
 // "I2C/C2I adapters": between compiled and interpreted code.
 bool is_adapter(const CodeBlob& blob) {
@@ -31,6 +34,14 @@ bool is_exception_stub(const CodeBlob& blob) {
   return arch::holds_text(blob.name, sizeof kName - 1, kName);
 }
 
+// C1's search for a superclass.
+bool is_subtype_check(const CodeBlob& blob) {
+  constexpr char kName[] = "slow_subtype_check";             // and " Runtime1 stub", 8 to 23
+  constexpr char kLater[] = "C1 Runtime slow_subtype_check"; // and "_blob", 24 and 25
+  return arch::holds_text(blob.name, sizeof kName - 1, kName) ||
+         arch::holds_text(blob.name, sizeof kLater - 1, kLater);
+}
+
 } // namespace
 
 bool StackWalker::step_stub(const CodeBlob& blob) {
@@ -41,6 +52,14 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
     return step_thaw_stub(blob);
   }
   push_stub(blob);
+  const bool left = leave_stub(blob);
+  if (left && is_subtype_check(blob)) {
+    skip_pushed_arguments();
+  }
+  return left;
+}
+
+bool StackWalker::leave_stub(const CodeBlob& blob) {
   if (blob.frame_bytes >= 16) {
     const bool left = interrupted_ && ((is_exception_stub(blob) && leave_exception_stub(blob)) ||
                                        leave_called_stub(blob));
@@ -51,14 +70,42 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
   }
   const bool adapter = is_adapter(blob);
   leaf_ = adapter ? CodeBlob{} : blob;
-  const bool left = interrupted_ ? leave_frameless_stub(adapter) : leave_calling_stub();
+  const bool left = interrupted_ ? leave_frameless_stub(adapter) : leave_calling_stub(blob);
   leaf_ = CodeBlob{};
   return left;
 }
 
+// The caller has pushed its two arguments, where it copies an array two registers before, and takes
+// them back afterwards (c1_LIRAssembler_x86.cpp, emit_typecheck_helper and emit_arraycopy). Its
+// frame is above them.
+void StackWalker::skip_pushed_arguments() {
+  constexpr std::uint64_t kPushedBytes[2] = {16, 32};
+  for (const std::uint64_t bytes : kPushedBytes) {
+    arch::Registers caller = at_;
+    caller.sp += bytes;
+    if (has_compiled_frame(caller)) {
+      at_ = caller;
+      return;
+    }
+  }
+}
+
+// The barrier at the entry of compiled methods keeps a word between its frame pointer and its
+// return address (stubGenerator_x86_64.cpp, generate_method_entry_barrier).
+bool StackWalker::leave_entry_barrier(const CodeBlob& blob) {
+  constexpr std::uint64_t kCookie = ~std::uint64_t{0};
+  arch::Registers caller = at_;
+  caller.sp = at_.fp + 24;
+  return word_at(at_.fp + 8) == kCookie && load(at_.fp, &caller.fp) &&
+         load(at_.fp + 16, &caller.pc) && is_call_of(blob, caller.pc) && accept(caller);
+}
+
 // A stub that calls the JVM, or libc, in the middle of what it does. Most have set up their frame
 // pointer; if not, it is some older frame's.
-bool StackWalker::leave_calling_stub() {
+bool StackWalker::leave_calling_stub(const CodeBlob& blob) {
+  if (arch::may_be_frame_pointer(at_.fp, at_.sp) && leave_entry_barrier(blob)) {
+    return true;
+  }
   arch::Registers caller = at_;
   if (arch::may_be_frame_pointer(at_.fp, at_.sp) && arch::leave_by_frame_pointer(caller) &&
       (is_call_return(caller.pc) || (!in_java_ && modules_.find(caller.pc) != nullptr))) {
@@ -146,6 +193,27 @@ bool StackWalker::leave_frameless_stub(bool adapter) {
     return accept(caller);
   }
   return find_java_caller() || fail(ErrorFrame::kNotWalkable);
+}
+
+// The stub's own name where it can be told, else that of the blob that holds it and others.
+bool StackWalker::read_name_of_stub(const CodeBlob& blob, NamedThing* thing) const {
+  const std::uint64_t pc = at_.pc - (interrupted_ ? 0 : 1); // what follows a call may be the next
+  const StubName* stub = vm_.stub_names != nullptr ? vm_.stub_names->find(pc) : nullptr;
+  if (stub != nullptr) {
+    return read_stub_name(vm_.code_low + stub->begin, stub->text, thing);
+  }
+  const char* dispatch = dispatch_stub_name(vm_, blob, pc);
+  return read_stub_name(blob.address,
+                        dispatch != nullptr ? reinterpret_cast<std::uint64_t>(dispatch) : blob.name,
+                        thing);
+}
+
+void StackWalker::push_stub(const CodeBlob& blob) {
+  NamedThing thing;
+  const bool known = read_name_of_stub(blob, &thing);
+  const std::uint32_t name = known ? names_.put(thing) : 0;
+  result_.unnamed_frames += name == 0 ? 1 : 0;
+  push(wire::make_frame(FrameKind::kStub, name));
 }
 
 } // namespace jprof::agent::sampling
