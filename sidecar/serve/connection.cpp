@@ -36,14 +36,15 @@ base::UniqueFd termination_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGUSR1);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   return base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 } // namespace
 
-Connection::Connection(ServeContext& context, base::UniqueFd socket)
-    : context_(context), stream_(std::move(socket)), signals_(termination_signals()),
+Connection::Connection(ServeContext& context, base::UniqueFd socket, std::atomic<bool>* asked)
+    : context_(context), asked_(asked), stream_(std::move(socket)), signals_(termination_signals()),
       deadline_(Deadline::after(kHelloTime)), next_tick_(Deadline::after(kTick)) {
   stream_.send(FrameType::kHello,
                control::encode_hello(control::our_hello(
@@ -133,6 +134,10 @@ void Connection::on_tick() {
 void Connection::on_signal() {
   signalfd_siginfo info{};
   [[maybe_unused]] const ssize_t got = ::read(signals_.get(), &info, sizeof info);
+  if (info.ssi_signo == SIGUSR1) {
+    give_place();
+    return;
+  }
   leaving_ = true;
   deadline_ = Deadline::after(kLeaveTime);
   // The capture's process has the signal, too: it belongs to serve's process group.
@@ -144,6 +149,16 @@ void Connection::on_signal() {
   if (state_ == State::kIdle || state_ == State::kHello || state_ == State::kWaiting) {
     send_error(base::make_error(ErrorCode::kUnavailable, "the sidecar is shutting down",
                                 "try again when the pod is up"));
+    state_ = State::kDone;
+  }
+}
+
+// The supervisor has looked a moment ago: what has been asked since is answered.
+void Connection::give_place() {
+  if (asked_ != nullptr && !*asked_) {
+    send_error(base::make_error(ErrorCode::kBusy,
+                                "another caller needs this place, and nothing was asked here",
+                                "connect again, and ask at once"));
     state_ = State::kDone;
   }
 }
@@ -238,6 +253,9 @@ void Connection::on_hello(const control::Frame& frame) {
 }
 
 void Connection::on_request(const control::Frame& frame) {
+  if (asked_ != nullptr) {
+    *asked_ = true;
+  }
   auto request = control::parse_request(frame.payload);
   if (!request) {
     send_error(std::move(request).error());

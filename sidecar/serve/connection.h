@@ -11,6 +11,7 @@
 #include "sidecar/serve/results.h"
 #include "sidecar/serve/serve_context.h"
 
+#include <atomic>
 #include <optional>
 #include <string>
 
@@ -21,7 +22,8 @@ namespace jprof::serve {
 // salvage what a dying recorder leaves. One thread, never blocks but in poll(2).
 class Connection {
  public:
-  Connection(ServeContext& context, base::UniqueFd socket);
+  // `asked` is set with the first request; until then SIGUSR1 asks for the place. May be null.
+  Connection(ServeContext& context, base::UniqueFd socket, std::atomic<bool>* asked);
   // Until the caller is done, or has been silent too long, or SIGTERM came and all is sealed.
   void run();
 
@@ -45,6 +47,7 @@ class Connection {
   void on_capture_died();
   base::Status salvage(const std::string& id, const std::string& reason);
   void on_signal();
+  void give_place();
   void on_tick();
   void wait_for(const std::string& id);
   void look_at_waited();
@@ -61,6 +64,7 @@ class Connection {
   bool is_last() const { return leaving_ || caller_reads_only_; }
 
   ServeContext& context_;
+  std::atomic<bool>* asked_;
   FrameStream stream_;
   base::UniqueFd signals_;
   State state_ = State::kHello;

@@ -122,6 +122,7 @@ Supervisor::Supervisor(ServeContext context, const ServeOptions& options, Listen
     context_.wake_fd = ends[1];
   }
   // A limit that somebody lowers must fail a call, not end us.
+  std::signal(SIGUSR1, SIG_IGN); // a connection blocks it, and so has it all the same
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGXCPU, SIG_IGN);
   // Orphans of ours are ours to reap also where we are not PID 1.
@@ -164,7 +165,15 @@ base::Status Supervisor::start(Kind kind, const Work& work) {
     ::_exit(guarded(work));
   }
   children_[child] = kind;
+  if (kind == Kind::kConnection) {
+    places_.take(child);
+  }
   return {};
+}
+
+// One that waits outside is let in once somebody who has asked for nothing has left.
+bool Supervisor::makes_room() {
+  return count(Kind::kConnection) >= kMostConnections && places_.make_room();
 }
 
 void Supervisor::accept_caller() {
@@ -192,12 +201,13 @@ void Supervisor::accept_caller() {
                             "try again in a minute"));
     return;
   }
-  auto started = start(Kind::kConnection, [this, &caller] {
+  CallerPlaces::Asked* const asked = places_.offer();
+  auto started = start(Kind::kConnection, [this, &caller, asked] {
     if (!limit_this_process(context_.memory.connection, 0)) {
       return 1;
     }
     sandbox::fence_in(sandbox::Network::kListen);
-    Connection(context_, std::move(caller)).run();
+    Connection(context_, std::move(caller), asked).run();
     return 0;
   });
   if (!started) {
@@ -294,6 +304,7 @@ void Supervisor::reap() {
     if (found != children_.end()) { // else an orphan that we inherited
       const Kind kind = found->second;
       children_.erase(found);
+      places_.leave(pid);
       on_end(kind, status);
     }
   }
@@ -357,6 +368,9 @@ int Supervisor::poll_timeout() const {
   if (options_.idle_exit.count() > 0 && children_.empty()) {
     soonest = soonest.sooner(idle_until_);
   }
+  if (const auto awaited = places_.awaited()) {
+    soonest = soonest.sooner(*awaited);
+  }
   if (const auto resting = listener_.resting_until()) {
     soonest = soonest.sooner(*resting);
   }
@@ -367,7 +381,7 @@ void Supervisor::run() {
   start_upkeep();
   const Deadline recovery = Deadline::after(kRecoveryTime);
   while (!stopping_) {
-    const bool accepts = ready_ || recovery.expired();
+    const bool accepts = (ready_ || recovery.expired()) && !places_.awaited();
     std::array<pollfd, 3> fds{{{signals_.get(), POLLIN, 0},
                                {wake_reader_.get(), POLLIN, 0},
                                {accepts ? listener_.fd() : -1, POLLIN, 0}}};
@@ -381,7 +395,7 @@ void Supervisor::run() {
     if (fds[1].revents != 0) {
       on_wake();
     }
-    if (fds[2].revents != 0 && !stopping_) {
+    if (fds[2].revents != 0 && !stopping_ && !makes_room()) {
       accept_caller();
     }
     on_time();

@@ -5,6 +5,7 @@
 #include "lib/base/deadline.h"
 #include "lib/base/result.h"
 #include "sidecar/serve/backoff.h"
+#include "sidecar/serve/caller_places.h"
 #include "sidecar/serve/limits_watch.h"
 #include "sidecar/serve/listener.h"
 #include "sidecar/serve/serve_context.h"
@@ -45,6 +46,7 @@ class Supervisor {
   enum class Kind { kConnection, kUpload, kUpkeep };
 
   Supervisor(ServeContext context, const ServeOptions& options, Listener listener);
+  bool makes_room();
   void accept_caller();
   static std::string_view kind_word(Kind kind);
   // Forks; an error, which is logged, means that there is no such child.
@@ -73,6 +75,7 @@ class Supervisor {
   base::UniqueFd wake_reader_;
   base::UniqueFd wake_writer_;
   std::map<pid_t, Kind> children_;
+  CallerPlaces places_;
   bool ready_ = false;               // recovery has been tried
   Upkeep upkeep_ = Upkeep::kRecover; // the next one, or the one that runs
   bool stopping_ = false;

@@ -8,6 +8,7 @@ usage: callers_test.py PROGRAM CLASSES [unittest arguments]
 import os
 import shutil
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -67,10 +68,25 @@ class CallersTest(ServeRig):
     def test_a_caller_too_many_is_told(self):
         self.start()
         held = [self.session() for _ in range(4)]
+        for session in held:
+            session.request({"type": "list"})
         extra = self.session()
         self.assertEqual(extra.receive()[1]["reason"], "Busy")
         held[0].cut()
         wait_until(lambda: self.can_call(), what="a free place")
+
+    def test_callers_that_ask_for_nothing_hold_up_nobody(self):
+        self.start()
+        asked = self.session()
+        asked.request({"type": "list"})
+        idle = [self.session() for _ in range(3)]
+        begun = time.monotonic()
+        for number in range(3):  # the oldest goes first, and nobody who has asked for something
+            self.assertEqual(self.ask({"type": "list"})[0]["exitCode"], 0)
+            self.assertEqual(idle[number].receive()[1]["reason"], "Busy")
+            idle.append(self.session())
+        self.assertLess(time.monotonic() - begun, 25, "they were not waited for: they have 30 s")
+        self.assertEqual(asked.request({"type": "list"})[0]["exitCode"], 0)
 
     def test_a_caller_that_does_not_read_holds_up_nobody(self):
         self.start()
