@@ -107,6 +107,20 @@ base::Error Program::usage_error(std::string message, const Words& words) const 
                           "see '" + name_ + (in_command ? " " + words[0] : "") + " --help'");
 }
 
+// No mistake of the caller's is told without what to do about it, wherever it was found.
+base::Error Program::with_usual_cure(base::Error error, const Words& words) const {
+  if (!error.cure.empty()) {
+    return error;
+  }
+  if (error.code == base::ErrorCode::kUsage) {
+    return usage_error(std::move(error.message), words);
+  }
+  if (error.code == base::ErrorCode::kConfigInvalid) {
+    error.cure = "correct it there, or name another file";
+  }
+  return error;
+}
+
 // The command becomes the first word: the default one where none is named.
 void Program::name_command(Words& words) const {
   const std::optional<Command> meant = find(default_command_);
@@ -196,8 +210,8 @@ int Program::run_selected(int argc, char** argv) {
     std::fputs(app_->help().c_str(), stdout);
     return words.empty() ? 0 : base::exit_code(base::ErrorCode::kUsage);
   }
-  const base::Result<int> result = selected_();
-  return result ? *result : report(result.error());
+  base::Result<int> result = selected_();
+  return result ? *result : report(with_usual_cure(std::move(result).error(), words));
 }
 
 int Program::run(int argc, char** argv) {

@@ -63,6 +63,7 @@ class Program {
   int run_selected(int argc, char** argv);
   int report(const base::Error& error) const;
   base::Error usage_error(std::string message, const Words& words) const;
+  base::Error with_usual_cure(base::Error error, const Words& words) const;
   void name_command(Words& words) const;
   void cut_rest(Words& words);
   void take_back(const Command& command, Words& words);

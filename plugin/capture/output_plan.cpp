@@ -71,7 +71,8 @@ base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& f
     }
     for (const Output& other : out) {
       if (other.format == format) {
-        return base::make_failure(ErrorCode::kUsage, "-o is given twice for ." + format);
+        return base::make_failure(ErrorCode::kUsage, "-o is given twice for ." + format,
+                                  "each format is written once: copy the file");
       }
     }
     out.push_back({format, file, Output::Keep::kAlways});

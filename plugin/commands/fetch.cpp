@@ -53,7 +53,9 @@ std::vector<Output> outputs_of(const FetchOptions& options, std::vector<Output> 
 Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& options) {
   JPROF_TRY_ASSIGN(const TargetName target, parse_target_name(options.target));
   if (!target.is_pod()) {
-    return base::make_failure(ErrorCode::kUsage, "a capture lies in one pod: name it");
+    return base::make_failure(
+        ErrorCode::kUsage, "a capture lies in one pod: name it",
+        "kubectl jprof fetch POD ID; kubectl jprof list POD shows what a pod has");
   }
   if (!capture::is_capture_id(options.id)) {
     return base::make_failure(

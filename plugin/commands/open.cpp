@@ -105,7 +105,9 @@ Result<int> open_page(const std::string& named) {
   std::error_code error;
   const fs::path path = fs::canonical(page, error);
   if (error || !fs::is_regular_file(path, error)) {
-    return base::make_failure(ErrorCode::kUsage, "no page is at " + base::printable(page, 4096));
+    return base::make_failure(ErrorCode::kUsage, "no page is at " + base::printable(page, 4096),
+                              "name the .html that a capture wrote; without a name the newest "
+                              "one here is opened");
   }
   const std::string program = browser();
   JPROF_TRY_ASSIGN(const pid_t child, start(program, path.string()));

@@ -89,7 +89,8 @@ Result<control::RecordRequest> make_request(const RecordOptions& options) {
     JPROF_TRY_ASSIGN(out.interval, base::parse_duration(options.interval));
   }
   if (out.duration.count() <= 0 || out.interval.count() < 0) {
-    return base::make_failure(ErrorCode::kUsage, "--duration and --interval must be above zero");
+    return base::make_failure(ErrorCode::kUsage, "--duration and --interval must be above zero",
+                              "give them with their units: --duration 30s --interval 10ms");
   }
   out.event = options.event;
   out.engine = options.engine;

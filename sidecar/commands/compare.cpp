@@ -213,7 +213,8 @@ base::Status check(const CompareOptions& options) {
                               "name at least two, by --walker vmstructs --walker jvmti");
   }
   if (options.rounds < 1 || options.rounds > 100) {
-    return base::make_failure(base::ErrorCode::kUsage, "there can be 1 to 100 rounds");
+    return base::make_failure(base::ErrorCode::kUsage, "there can be 1 to 100 rounds",
+                              "give their number by --rounds");
   }
   return {};
 }

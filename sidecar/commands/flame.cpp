@@ -41,7 +41,8 @@ base::Status parse_min_width(std::string_view text, render::SvgOptions& options)
       std::from_chars(number.data(), number.data() + number.size(), options.min_width);
   if (error != std::errc{} || end != number.data() + number.size() || options.min_width < 0) {
     return base::make_failure(base::ErrorCode::kUsage,
-                              "--minwidth wants pixels (0.1) or a share (0.5%)");
+                              "--minwidth wants pixels (0.1) or a share (0.5%)",
+                              "0.1 is the default; 0 leaves nothing out");
   }
   return {};
 }

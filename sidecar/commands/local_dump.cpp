@@ -67,7 +67,9 @@ base::Status copy(const jvm::HeapDump& dump, int out, const std::string& path,
 
 base::Status check_dump_path(const std::string& path) {
   if (path.empty() || path.ends_with('/')) {
-    return base::make_failure(ErrorCode::kUsage, "dumpheap needs the name of a file");
+    return base::make_failure(
+        ErrorCode::kUsage, "dumpheap needs the name of a file",
+        "name one that is not there yet: jprof attach PID dumpheap app.hprof");
   }
   if (::access(path.c_str(), F_OK) == 0) {
     return base::make_failure(ErrorCode::kUsage, base::printable(path) + " is there already",

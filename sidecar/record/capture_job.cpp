@@ -85,11 +85,13 @@ base::Status check(const CaptureRequest& request) {
                               "use --event cpu");
   }
   if (request.duration <= nanoseconds(0) || request.duration > std::chrono::hours(24)) {
-    return base::make_failure(ErrorCode::kUsage, "the duration must be above 0 and at most 24h");
+    return base::make_failure(ErrorCode::kUsage, "the duration must be above 0 and at most 24h",
+                              "give one with its unit by --duration: 10s, 2m");
   }
   if (request.interval < kShortestInterval || request.interval > std::chrono::seconds(10)) {
     return base::make_failure(ErrorCode::kUsage,
-                              "the interval must be at least 50us and at most 10s");
+                              "the interval must be at least 50us and at most 10s",
+                              "give one with its unit by --interval: 10ms is the default");
   }
   for (const std::string& ending : request.formats) {
     JPROF_TRY(formats::format_of("profile." + ending));

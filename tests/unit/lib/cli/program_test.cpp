@@ -29,6 +29,24 @@ TEST(Program, RunsTheNamedCommand) {
   EXPECT_EQ(runs, 1);
 }
 
+TEST(Program, NamesACureForEachMistakeOfTheCallers) {
+  Program program("p", "summary");
+  base::Error error;
+  program.add({.name = "go", .summary = "goes", .examples = ""},
+              [&error]() -> base::Result<int> { return base::fail(base::Error(error)); });
+  const auto said = [&](base::ErrorCode code, const char* cure) {
+    error = base::make_error(code, "no", cure);
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(run(program, {"p", "go"}), 2);
+    return ::testing::internal::GetCapturedStderr();
+  };
+
+  EXPECT_EQ(said(base::ErrorCode::kUsage, ""), "p: no\n  see 'p go --help'\n");
+  EXPECT_EQ(said(base::ErrorCode::kUsage, "yes"), "p: no\n  yes\n");
+  EXPECT_EQ(said(base::ErrorCode::kConfigInvalid, ""),
+            "p: no\n  correct it there, or name another file\n");
+}
+
 TEST(Program, TurnsAnErrorIntoItsExitCode) {
   Program program("p", "summary");
   program.add({.name = "go", .summary = "goes", .examples = ""}, []() -> base::Result<int> {
