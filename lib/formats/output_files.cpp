@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
+#include "lib/base/output_place.h"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -51,7 +52,7 @@ base::Status write_one(const std::string& path, const std::string& bytes) {
   }
   const mode_t mask = ::umask(022); // the only way to read it
   ::umask(mask);
-  return base::write_file_atomically(path, bytes, 0666U & ~mask);
+  return base::write_output(path, bytes, 0666U & ~mask);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/output_place.h"
 #include "lib/base/random.h"
 #include "lib/base/timestamp.h"
 #include "lib/capture/bundle.h"
@@ -109,8 +110,10 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(10));
   request.directory = directory_of(outputs.front().path) + "/.jprof-" + suffix;
   request.sandbox = true;
-  for (const Output& output : outputs) {
-    request.writable.push_back(directory_of(output.path));
+  request.writable.push_back(directory_of(outputs.front().path));
+  for (const Output& output : outputs) { // before a minute is spent on it
+    JPROF_TRY_ASSIGN(const base::OutputPlace place, base::output_place(output.path));
+    request.writable.push_back(place.stream ? place.path : directory_of(place.path));
   }
   return request;
 }
@@ -150,7 +153,7 @@ class ProgressLine {
 
 base::Status copy_file(const std::string& from, const std::string& to) {
   JPROF_TRY_ASSIGN(const std::string bytes, base::read_file(from, kMostFileBytes));
-  return base::write_file_atomically(to, bytes, 0666); // less the umask
+  return base::write_output(to, bytes, 0666); // less the umask
 }
 
 // Files that a person asked for have the rights that any program's would; in the capture's
@@ -171,7 +174,8 @@ base::Status deliver(const std::string& directory, const std::vector<Output>& ou
     const bool needed_later =
         std::any_of(outputs.begin() + static_cast<std::ptrdiff_t>(i) + 1, outputs.end(),
                     [&](const Output& later) { return later.source == output.source; });
-    if (!needed_later && ::rename(from.c_str(), output.path.c_str()) == 0) {
+    JPROF_TRY_ASSIGN(const base::OutputPlace place, base::output_place(output.path));
+    if (!needed_later && !place.stream && ::rename(from.c_str(), place.path.c_str()) == 0) {
       continue;
     }
     JPROF_TRY(copy_file(from, output.path)); // wanted twice, or another file system

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import resource
+import stat
 import subprocess
 import sys
 import tempfile
@@ -249,6 +250,19 @@ def mistakes(folder):
     with open(there, encoding="utf-8") as stream:
         assert stream.read() == "as it was 1\n"
     assert sorted(os.listdir(folder)) == before
+    # What a link leads to is replaced, and what is no file is written into: both stay what they are.
+    link, pipe = os.path.join(folder, "link.collapsed"), os.path.join(folder, "pipe.collapsed")
+    os.symlink("there.collapsed", link)
+    expect(0, "link.collapsed", "convert", "-", "-o", link, text=FOLDED)
+    with open(there, encoding="utf-8") as stream:
+        assert os.path.islink(link) and stream.read().startswith("GC Thread#0 5")
+    os.mkfifo(pipe)
+    with subprocess.Popen([JPROF, "convert", there, "-o", pipe], stdout=subprocess.DEVNULL) as command:
+        with open(pipe, encoding="utf-8") as stream:
+            assert stream.read().startswith("GC Thread#0 5")
+    assert command.returncode == 0 and stat.S_ISFIFO(os.stat(pipe).st_mode)
+    os.remove(there)
+    expect(2, "leads nowhere", "convert", "-", "-o", link, text=FOLDED)
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([JPROF, "convert", "-"], input=FOLDED, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 7 and "standard output" in done.stderr, done
