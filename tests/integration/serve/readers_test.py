@@ -143,8 +143,8 @@ class ReadersTest(ServeRig):
         self.assert_shut_in(children[0], 1)
         self.assertEqual(filters(self.serve.pid), OURS, "the supervisor starts uploads, which need the network")
 
-    def leave_a_capture(self, chunks):
-        """What a killed sidecar leaves, its recording made longer by copies of its last chunk."""
+    def leave_a_capture(self, size):
+        """What a killed sidecar leaves, its recording made so long by copies of its last chunk."""
         self.start()
         body = self.record(60)
         session = self.begin(body)
@@ -154,21 +154,24 @@ class ReadersTest(ServeRig):
         self.kill_serve()
         session.cut()
         data = recording.read_bytes()
-        last = data.rfind(b"JCHK")
+        last = data[data.rfind(b"JCHK"):]
         with open(recording, "ab") as out:
-            for _ in range(chunks // 1000):
-                out.write(data[last:] * 1000)
+            for _ in range(size // (1000 * len(last)) + 1):
+                out.write(last * 1000)
         return body
 
     def reader_of_a_salvage(self):
-        """The descendant of serve that is shut in twice: by the fence of its parent, and by itself."""
+        """The grandchild of serve that is shut in twice: by the fence of its parent, and by itself."""
+        def is_it(pid):
+            now = status(pid)
+            return filters(pid) >= OURS + 2 and now["State"][0] not in "ZX" and status(now["PPid"]).get("PPid") == str(self.serve.pid)
+
         def look():
-            found = [pid for pid in os.listdir("/proc") if pid.isdigit() and status(pid).get("Name") == "jprof" and filters(pid) >= OURS + 2]
-            return found[0] if found else None
+            return next((pid for pid in os.listdir("/proc") if pid.isdigit() and is_it(pid)), None)
         return wait_until(look, what="a reader")
 
     def test_what_a_killed_recorder_left_is_read_in_a_sandbox_and_sealed_when_its_reader_dies(self):
-        body = self.leave_a_capture(2_000_000)
+        body = self.leave_a_capture(256 << 20)
         self.start()
         os.kill(int(self.reader_of_a_salvage()), signal.SIGKILL)
         sealed = self.spool / "sealed" / body["id"] / "manifest.json"
