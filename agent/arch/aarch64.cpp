@@ -226,6 +226,22 @@ bool is_signal_return(std::uint64_t pc) {
   return load(pc, &code) && code == 0xd4000001d2801168;
 }
 
+// What the three instructions before `pc` have put into a register, as for calls that are too far
+// for a branch (MacroAssembler::movptr of macroAssembler_aarch64.cpp); 0 if it is something else.
+std::uint64_t made_address(std::uint64_t pc, std::uint32_t register_number) {
+  constexpr std::uint32_t kMove[3] = {0xd2800000, 0xf2a00000, 0xf2c00000}; // movz, movk 16, movk 32
+  std::uint32_t code[3] = {};
+  std::uint64_t address = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (!load(pc - 12 + static_cast<std::uint64_t>(i) * 4, &code[i]) ||
+        (code[i] & 0xffe0001f) != (kMove[i] | register_number)) {
+      return 0;
+    }
+    address |= static_cast<std::uint64_t>(code[i] >> 5 & 0xffff) << 16 * i;
+  }
+  return address;
+}
+
 } // namespace
 
 Registers read_registers(const void* ucontext) {
@@ -294,7 +310,11 @@ bool follows_call(std::uint64_t return_address, std::uint64_t* target) {
     *target = behind_trampoline(branch_target(return_address - 4, instruction));
     return true;
   }
-  return (instruction & 0xfffffc1f) == 0xd63f0000; // blr
+  if ((instruction & 0xfffffc1f) != 0xd63f0000) { // blr
+    return false;
+  }
+  *target = made_address(return_address - 4, instruction >> 5 & 31);
+  return true;
 }
 
 std::uint64_t jump_target(std::uint64_t pc) {
