@@ -69,7 +69,7 @@ def ids_that_begin_anew_every_dozen_lose_no_thread(context):
     if tuple(int(part) for part in os.uname().release.split(".")[:2]) < (6, 14):
         print("  not checked: before Linux 6.14 pid_max is of the whole machine")
         return
-    births = Births(context, before="read a b c d last < /proc/loadavg; echo $((last + 15)) > /proc/sys/kernel/pid_max", idle=2500, life_ms=20)
+    births = Births(context, before="read a b c d last < /proc/loadavg; echo $((last + 15)) > /proc/sys/kernel/pid_max", idle=2500, life_ms=60)
     ids = births.next_ones(75)
     assert len(ids) < 20, ids
     births.stop()

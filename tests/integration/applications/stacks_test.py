@@ -69,7 +69,7 @@ class Attached(driver.Jvm):
     """The driver's view of a JVM that somebody else has started."""
 
     def __init__(self, application):
-        self.process, self.pid = application.process.process, application.pid
+        self.process, self.pid, self.own_pid = application.process.process, application.pid, application.pid
 
 
 def sampled(application, arguments):
