@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/recording/module_symbols.h"
 
-#include "agent/control_channel.h"
+#include "agent/control/control_channel.h"
 #include "agent/os/modules.h"
 #include "agent/os/system.h"
 

@@ -4,8 +4,8 @@
 
 // The handler of the sampling signal: SIGPROF, or another (see free_signal). While a sampler is
 // published it takes samples, else it does nothing at all, and may therefore stay where a thread
-// might still be handed a signal of ours (agent/retirement.h). All but the handler itself runs on
-// the agent's thread alone.
+// might still be handed a signal of ours (agent/signals/retirement.h). All but the handler itself
+// runs on the agent's thread alone.
 
 #include "agent/sampling/sampler.h"
 

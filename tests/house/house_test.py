@@ -4,6 +4,7 @@
 """scripts/lint and scripts/check_layers.py find what they are there to find, and nothing in a clean tree."""
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -57,15 +58,27 @@ class HouseTest(unittest.TestCase):
         layer("plugin/c.h", "<sys/epoll.h>", "macOS")
         layer("lib/kube/c.h", "<linux/openat2.h>", "macOS")
         layer("lib/new/c.h", '"lib/base/a.h"', "no row")
-        layer("agent/c.h", '"lib/base/a.h"', "agent may not use lib/base")
+        layer("agent/os/c.h", '"lib/base/a.h"', "agent/os may not use lib/base")
         for path, include in (("lib/base/c.cpp", "lib/http/h.h"), ("lib/store/c.cpp", "lib/kube/h.h"),
-                              ("sidecar/c.cpp", "lib/kube/h.h"), ("sidecar/c.cpp", "plugin/h.h"),
-                              ("plugin/c.cpp", "sidecar/h.h"), ("lib/base/c.cpp", "tests/support/h.h"),
-                              ("agent/sampling/c.cpp", "agent/jvm/h.h"),
-                              ("sidecar/container/c.cpp", "sidecar/jvm/h.h")):
+                              ("sidecar/commands/c.cpp", "lib/kube/h.h"), ("sidecar/commands/c.cpp", "plugin/session/h.h"),
+                              ("plugin/commands/c.cpp", "sidecar/serve/h.h"), ("lib/base/c.cpp", "tests/support/h.h"),
+                              ("agent/sampling/c.cpp", "agent/jvm/h.h"), ("agent/engines/c.cpp", "agent/recording/h.h"),
+                              ("agent/recording/c.cpp", "agent/session/h.h"), ("agent/session/c.cpp", "agent/loading/h.h"),
+                              ("sidecar/container/c.cpp", "sidecar/jvm/h.h"), ("sidecar/inject/c.cpp", "sidecar/record/h.h"),
+                              ("sidecar/record/c.cpp", "sidecar/serve/h.h"), ("sidecar/spool/c.cpp", "sidecar/serve/h.h"),
+                              ("sidecar/serve/c.cpp", "sidecar/commands/h.h"), ("plugin/terminal/c.cpp", "plugin/session/h.h"),
+                              ("plugin/session/c.cpp", "plugin/capture/h.h"), ("plugin/capture/c.cpp", "plugin/commands/h.h")):
             code, output = run("check_layers.py",
                                {**CLEAN, include: HEADER, path: SPDX + f'#include "{include}"\n'})
             self.assertEqual((code, "may not use" in output), (1, True), f"{path} {include}: {output}")
+
+    def test_layers_have_an_order(self):
+        sys.path.insert(0, str(ROOT / "scripts"))
+        import check_layers  # pylint: disable=import-outside-toplevel
+        self.assertEqual(list(check_layers.cycles(check_layers.MAY_INCLUDE)), [])
+        table = {"a": ["b"], "b": ["c/d"], "c/d": ["a"], "e": ["a"]}
+        self.assertEqual(list(check_layers.cycles(table)), ["a -> b -> c/d -> a"])
+        self.assertEqual(list(check_layers.cycles({"a/b": ["c"], "c": ["a"]})), ["a/b -> c -> a/b"])
 
     def test_lint(self):
         body = "x\n"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/arch/arch.h"
-#include "agent/open_visits.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
 #include "agent/recording/region_layout.h"
+#include "agent/signals/open_visits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/control_channel.h"
+#include "agent/control/control_channel.h"
 
 #include "agent/os/system.h"
 

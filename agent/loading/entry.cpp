@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/entry.h"
+#include "agent/loading/entry.h"
 
-#include "agent/resident.h"
-#include "agent/session.h"
+#include "agent/loading/resident.h"
+#include "agent/session/session.h"
 #include "lib/wire/agent_options.h"
 
 #include <jni.h>

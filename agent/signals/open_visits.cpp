@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/open_visits.h"
+#include "agent/signals/open_visits.h"
 
 #include "agent/engines/cpu_timer.h"
 #include "agent/os/process.h"

@@ -1,17 +1,14 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/recorder.h"
+#include "agent/session/recorder.h"
 
 #include "agent/engines/cpu_timer.h"
-#include "agent/handler_setup.h"
 #include "agent/jvm/frozen_layout.h"
 #include "agent/jvm/inlining_detail.h"
 #include "agent/jvm/mount_notifications.h"
 #include "agent/jvm/stub_list.h"
 #include "agent/jvm/tool_interface.h"
 #include "agent/jvm/vm_structs.h"
-#include "agent/leftovers.h"
-#include "agent/open_visits.h"
 #include "agent/os/modules.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
@@ -21,12 +18,15 @@
 #include "agent/recording/region_layout.h"
 #include "agent/recording/safepoint_stacks.h"
 #include "agent/recording/thread_table.h"
-#include "agent/region_mapping.h"
-#include "agent/retirement.h"
 #include "agent/sampling/fault_handler.h"
 #include "agent/sampling/handler.h"
 #include "agent/sampling/sampler.h"
 #include "agent/sampling/shared_memory.h"
+#include "agent/session/region_mapping.h"
+#include "agent/signals/handler_setup.h"
+#include "agent/signals/leftovers.h"
+#include "agent/signals/open_visits.h"
+#include "agent/signals/retirement.h"
 #include "lib/wire/detail.h"
 
 namespace jprof::agent {

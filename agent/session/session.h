@@ -5,8 +5,8 @@
 // One recording in this JVM, from the connection to the sidecar until nothing of it is left but the
 // library itself. At most one records at a time; a second one is told so on its own socket.
 
+#include "agent/control/options.h"
 #include "agent/jvm/java_thread.h"
-#include "agent/options.h"
 
 #include <jni.h>
 

@@ -4,7 +4,7 @@
 
 // The agent's end of the control socket (lib/wire/control.h). Owned by one thread of the agent.
 
-#include "agent/options.h"
+#include "agent/control/options.h"
 #include "lib/wire/control.h"
 
 #include <cstddef>

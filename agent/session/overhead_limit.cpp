@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/overhead_limit.h"
+#include "agent/session/overhead_limit.h"
 
 namespace jprof::agent {
 namespace {

@@ -5,11 +5,11 @@
 // The recording part of a session: region, handlers, timers, and their removal in the one order
 // that cannot kill the JVM (docs/design/agent.md). One at a time; the session's thread only.
 
-#include "agent/control_channel.h"
+#include "agent/control/control_channel.h"
+#include "agent/control/failure.h"
 #include "agent/engines/delivery_cost.h"
-#include "agent/failure.h"
 #include "agent/jvm/java_thread.h"
-#include "agent/overhead_limit.h"
+#include "agent/session/overhead_limit.h"
 #include "lib/wire/control.h"
 #include "lib/wire/region.h"
 

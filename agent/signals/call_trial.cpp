@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/call_trial.h"
+#include "agent/signals/call_trial.h"
 
 #include "agent/os/process.h"
 #include "agent/os/system.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/held_signals.h"
+#include "agent/signals/held_signals.h"
 
 #include "agent/engines/cpu_timer.h"
 #include "agent/os/system.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/handler_setup.h"
+#include "agent/signals/handler_setup.h"
 
 #include "agent/arch/safe_load.h"
 #include "agent/jvm/struct_tables.h"
@@ -8,9 +8,9 @@
 #include "agent/os/modules.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
-#include "agent/retirement.h"
 #include "agent/sampling/fault_handler.h"
 #include "agent/sampling/handler.h"
+#include "agent/signals/retirement.h"
 #include "lib/wire/region.h"
 
 namespace jprof::agent {

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/session.h"
+#include "agent/session/session.h"
 
-#include "agent/call_trial.h"
-#include "agent/control_channel.h"
+#include "agent/control/control_channel.h"
 #include "agent/jvm/vm_structs.h"
 #include "agent/os/modules.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
-#include "agent/recorder.h"
 #include "agent/recording/thread_table.h"
+#include "agent/session/recorder.h"
+#include "agent/signals/call_trial.h"
 
 #include <atomic>
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/resident.h"
+#include "agent/loading/resident.h"
 
-#include "agent/entry.h"
+#include "agent/loading/entry.h"
 #include "agent/os/modules.h"
 
 #include <dlfcn.h>

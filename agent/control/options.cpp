@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/options.h"
+#include "agent/control/options.h"
 
 namespace jprof::agent {
 namespace {

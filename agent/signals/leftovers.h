@@ -5,7 +5,7 @@
 // What a session could not take back because the kernel refuses the call: a program may give itself
 // a seccomp filter at any time. Agent's thread only.
 
-#include "agent/failure.h"
+#include "agent/control/failure.h"
 #include "agent/sampling/sampler.h"
 
 namespace jprof::agent {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "agent/failure.h"
+#include "agent/control/failure.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/region_mapping.h"
+#include "agent/session/region_mapping.h"
 
 #include "agent/os/system.h"
 #include "agent/recording/region_layout.h"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/retirement.h"
+#include "agent/signals/retirement.h"
 
-#include "agent/held_signals.h"
 #include "agent/os/system.h"
 #include "agent/sampling/handler.h"
+#include "agent/signals/held_signals.h"
 
 namespace jprof::agent {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/leftovers.h"
+#include "agent/signals/leftovers.h"
 
 #include "agent/engines/cpu_timer.h"
 #include "agent/os/system.h"
