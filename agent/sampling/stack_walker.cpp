@@ -216,6 +216,9 @@ bool StackWalker::leave_method_entry(SenderSp sender_sp) {
         (at_.sender_sp & 7) == 0) {
       caller.sp = at_.sender_sp;
     }
+    if (sender_sp == SenderSp::kNone && at_.lr != 0) {
+      skip_pushed_registers(caller);
+    }
     return accept(caller);
   }
   return false;
@@ -320,6 +323,9 @@ bool StackWalker::find_java_caller() {
     arch::Registers caller = at_;
     caller.pc = pc;
     caller.sp = slot + 8;
+    if (!arch::kCallPushesReturnAddress) { // it may have been pushed in the middle of others
+      skip_pushed_registers(caller);
+    }
     return accept(caller);
   }
   return false;

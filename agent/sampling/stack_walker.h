@@ -62,6 +62,7 @@ class StackWalker {
   bool leave_entry_barrier(const CodeBlob& blob);
   bool leave_stub(const CodeBlob& blob);
   void skip_pushed_arguments();
+  void skip_pushed_registers(arch::Registers& caller);
   bool is_call_of(const CodeBlob& blob, std::uint64_t pc) const;
   bool leave_called_stub(const CodeBlob& blob);
   bool leave_unwinding_stub();

@@ -90,6 +90,30 @@ void StackWalker::skip_pushed_arguments() {
   }
 }
 
+// A stub whose return address is in the link register may have made a frame record of it, or pushed
+// other registers that it works with. Its compiled caller's frame is above them; where none is
+// found, nothing was pushed.
+void StackWalker::skip_pushed_registers(arch::Registers& caller) {
+  constexpr std::uint64_t kMaxPushedBytes = 1024;
+  arch::Registers recorded = at_;
+  if (at_.fp >= at_.sp && at_.fp - at_.sp <= kMaxPushedBytes &&
+      arch::leave_by_frame_pointer(recorded) && recorded.pc == caller.pc) {
+    caller = recorded;
+    return;
+  }
+  const CodeBlob leaf = leaf_;
+  leaf_ = CodeBlob{}; // the caller's caller does not call the stub
+  for (std::uint64_t bytes = 0; bytes <= kMaxPushedBytes; bytes += 16) {
+    arch::Registers at = caller;
+    at.sp += bytes;
+    if (has_compiled_frame(at)) {
+      caller.sp = at.sp;
+      break;
+    }
+  }
+  leaf_ = leaf;
+}
+
 // The barrier at the entry of compiled methods keeps a word between its frame pointer and its
 // return address (stubGenerator_x86_64.cpp, generate_method_entry_barrier).
 bool StackWalker::leave_entry_barrier(const CodeBlob& blob) {
