@@ -14,14 +14,6 @@
 namespace jprof::base {
 namespace {
 
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) {
-    return ".";
-  }
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 Status write_new_file(const std::string& path, std::string_view bytes, unsigned mode) {
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!fd) {
@@ -38,6 +30,14 @@ Status write_new_file(const std::string& path, std::string_view bytes, unsigned 
 }
 
 } // namespace
+
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) {
+    return ".";
+  }
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
 
 Result<UniqueFd> open_read(const std::string& path) {
   for (;;) {

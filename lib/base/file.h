@@ -15,6 +15,8 @@
 // O_CLOEXEC, all calls retry EINTR. Thread-safe.
 namespace jprof::base {
 
+// The directory that `path` is in, "." if it names none.
+std::string directory_of(const std::string& path);
 Result<UniqueFd> open_read(const std::string& path);
 // Reads at most `limit_bytes`; a longer file is kLimit. Regular files, /proc files and pipes.
 Result<std::string> read_file(const std::string& path, std::size_t limit_bytes);

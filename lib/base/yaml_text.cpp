@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/yaml_text.h"
 
+#include "lib/base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -18,10 +20,7 @@ bool is_plain(std::string_view text) {
   const auto inside = [&letter](char c) {
     return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/';
   };
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string lower = lowered(text);
   return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), inside) &&
          std::find(kReserved.begin(), kReserved.end(), lower) == kReserved.end();
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/capture/object_key.h"
 
+#include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 #include "lib/capture/capture_id.h"
 
@@ -27,16 +28,9 @@ std::string segment(std::string_view text, std::size_t longest = kLongestSegment
   return out.empty() ? "unknown" : only_dots ? std::string(out.size(), '-') : out;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
 std::string workload_segment(const Source& source) {
   const bool bare = source.workload_kind.empty() || source.workload.empty();
-  return segment((bare ? "pod" : lower(source.workload_kind)) + "." +
+  return segment((bare ? "pod" : base::lowered(source.workload_kind)) + "." +
                  segment(bare ? source.pod : source.workload));
 }
 

@@ -35,16 +35,11 @@ base::Result<Format> standard_output_format(std::string_view word) {
   return format_of("x" + std::string(dotted ? "" : ".") + std::string(word));
 }
 
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-}
-
 base::Status write_one(const std::string& path, const std::string& bytes) {
   if (path == kStandard) {
     return base::write_all(STDOUT_FILENO, bytes, kStandardName);
   }
-  const std::string directory = directory_of(path);
+  const std::string directory = base::directory_of(path);
   struct stat info {};
   if (::stat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
     return base::make_failure(base::ErrorCode::kUsage, "there is no folder " + directory,

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/encoding.h"
+#include "lib/base/text.h"
 #include "lib/http/curl_handle.h"
 #include "lib/http/http_client.h"
 
@@ -34,14 +35,6 @@ struct Exchange {
   std::optional<Error> error; // why a callback ended the exchange
 };
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 std::size_t on_header(char* data, std::size_t size, std::size_t count, void* user) {
   Exchange& exchange = *static_cast<Exchange*>(user);
   const std::string_view line(data, size * count);
@@ -53,8 +46,8 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* use
   if (line.starts_with("HTTP/")) {
     exchange.response.headers.clear(); // those of "100 Continue" are not the answer's
   } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {
-    exchange.response.headers.push_back({std::string(trimmed(line.substr(0, colon))),
-                                         std::string(trimmed(line.substr(colon + 1)))});
+    exchange.response.headers.push_back({std::string(base::trimmed(line.substr(0, colon))),
+                                         std::string(base::trimmed(line.substr(colon + 1)))});
   }
   return line.size();
 }
@@ -245,12 +238,8 @@ Result<CURLcode> CurlHttpClient::run(const HttpRequest& request) {
 } // namespace
 
 std::string_view find_header(const std::vector<Header>& headers, std::string_view name) {
-  const auto same = [](char a, char b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
-    return lower(a) == lower(b);
-  };
   for (const Header& header : headers) {
-    if (std::equal(header.name.begin(), header.name.end(), name.begin(), name.end(), same)) {
+    if (base::equal_ignoring_case(header.name, name)) {
       return header.value;
     }
   }

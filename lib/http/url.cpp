@@ -3,6 +3,7 @@
 #include "lib/http/url.h"
 
 #include "lib/base/encoding.h"
+#include "lib/base/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -32,14 +33,6 @@ bool is_ipv6(std::string_view host) {
          std::count(host.begin(), host.end(), ':') >= 2;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return out;
-}
-
 tl::unexpected<base::Error> refuse(std::string_view why) {
   // The text itself is not repeated: it may hold a password or a signature.
   return base::make_failure(base::ErrorCode::kUsage, "not a usable URL: " + std::string(why));
@@ -64,7 +57,7 @@ Status parse_authority(std::string_view text, Url& url) {
     if (close == std::string_view::npos) {
       return refuse("the bracket of the IPv6 address is not closed");
     }
-    url.host = lower(text.substr(1, close - 1));
+    url.host = base::lowered(text.substr(1, close - 1));
     const std::string_view rest = text.substr(close + 1);
     has_port = !rest.empty();
     if (!is_ipv6(url.host) || (has_port && rest.front() != ':')) {
@@ -74,7 +67,7 @@ Status parse_authority(std::string_view text, Url& url) {
   } else {
     const auto colon = text.find(':');
     has_port = colon != std::string_view::npos;
-    url.host = lower(text.substr(0, colon));
+    url.host = base::lowered(text.substr(0, colon));
     port = has_port ? text.substr(colon + 1) : std::string_view();
     if (!is_host_name(url.host)) {
       return refuse("the host name is malformed");
@@ -110,7 +103,7 @@ Result<Url> parse_url(std::string_view text) {
   }
   const auto scheme_end = text.find("://");
   Url url;
-  url.scheme = lower(text.substr(0, scheme_end));
+  url.scheme = base::lowered(text.substr(0, scheme_end));
   if (scheme_end == std::string_view::npos || (url.scheme != "http" && url.scheme != "https")) {
     return refuse("it must start with https:// or http://");
   }

@@ -3,6 +3,7 @@
 #include "lib/http/websocket_handshake.h"
 
 #include "lib/base/encoding.h"
+#include "lib/base/text.h"
 
 #include <openssl/evp.h>
 
@@ -31,30 +32,11 @@ bool is_clean(std::string_view text) {
   });
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 // A list like "keep-alive, Upgrade" has this word.
 bool has_token(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const std::size_t end = std::min(list.find(','), list.size());
-    if (equals_ignoring_case(trimmed(list.substr(0, end)), word)) {
+    if (base::equal_ignoring_case(base::trimmed(list.substr(0, end)), word)) {
       return true;
     }
     list.remove_prefix(std::min(end + 1, list.size()));
@@ -147,7 +129,7 @@ Status ResponseReader::parse_head(std::size_t end) {
       return nonsense("the server sent a broken header: " + base::printable(field, 80));
     }
     response_.headers.push_back(
-        {std::string(field.substr(0, colon)), std::string(trimmed(field.substr(colon + 1)))});
+        {std::string(field.substr(0, colon)), std::string(base::trimmed(field.substr(colon + 1)))});
     head.remove_prefix(std::min(next + 2, head.size()));
   }
   body_at_ = end + 4;
@@ -198,7 +180,7 @@ Status ResponseReader::parse_chunks() {
     }
     const std::string_view size_text = left.substr(0, std::min(left.find(';'), line_end));
     std::size_t size = 0;
-    if (!parse_number(trimmed(size_text), size, 16) || size > kLargestBody) {
+    if (!parse_number(base::trimmed(size_text), size, 16) || size > kLargestBody) {
       return nonsense("the server sent a broken chunk");
     }
     left.remove_prefix(line_end + 2);
@@ -217,7 +199,7 @@ Status ResponseReader::parse_chunks() {
 
 Result<std::string> check_upgrade(const HttpResponse& response, std::string_view key,
                                   const std::vector<std::string>& protocols) {
-  if (!equals_ignoring_case(response.header("Upgrade"), "websocket") ||
+  if (!base::equal_ignoring_case(response.header("Upgrade"), "websocket") ||
       !has_token(response.header("Connection"), "upgrade") ||
       response.header("Sec-WebSocket-Accept") != websocket_accept(key)) {
     return nonsense("the server's answer to the WebSocket upgrade is not one");

@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,15 +22,6 @@ constexpr std::size_t kLargestFile = 1024 * 1024;
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
-}
-
-std::string trimmed(std::string text) {
-  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-  while (!text.empty() && space(text.back())) {
-    text.pop_back();
-  }
-  text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), space));
-  return text;
 }
 
 tl::unexpected<base::Error> invalid(std::string message, std::string cure = {}) {
@@ -62,7 +54,7 @@ std::string pod_namespace(const AccessEnvironment& environment) {
     return environment.pod_namespace;
   }
   const auto text = base::read_file(environment.service_account + "/namespace", 4096);
-  const std::string name = text ? trimmed(*text) : std::string();
+  const std::string name = text ? std::string(base::trimmed(*text)) : std::string();
   return name.empty() ? "default" : name;
 }
 

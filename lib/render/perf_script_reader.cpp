@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/render/perf_script_reader.h"
 
+#include "lib/base/text.h"
 #include "lib/profile/profile_builder.h"
 #include "lib/render/left_out.h"
 
@@ -43,16 +44,9 @@ Number number_of(std::string_view text) {
   return value;
 }
 
-std::string_view trim(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t\r");
-  return from == std::string_view::npos
-             ? std::string_view()
-             : text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
-}
-
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
-  while (!(text = trim(text)).empty()) {
+  while (!(text = base::trimmed(text)).empty()) {
     const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
     words.push_back(text.substr(0, end));
     text.remove_prefix(end);
@@ -102,7 +96,8 @@ bool parse_header(std::string_view line, Header& header) {
   if (at >= words.size()) {
     return false;
   }
-  header.comm = trim(line.substr(0, static_cast<std::size_t>(words[at].data() - line.data())));
+  header.comm =
+      base::trimmed(line.substr(0, static_cast<std::size_t>(words[at].data() - line.data())));
   for (++at; at < words.size(); ++at) {
     const std::string_view word = words[at];
     if (parse_time(word, header.time)) {
@@ -147,7 +142,7 @@ class PerfIntake {
 
   void line(std::string_view text) {
     ++number_;
-    const std::string_view content = trim(text);
+    const std::string_view content = base::trimmed(text);
     if (content.empty()) {
       end_sample();
       skipping_ = false;
@@ -214,12 +209,12 @@ class PerfIntake {
   void add_frame(std::string_view text) {
     const std::size_t blank = text.find_first_of(" \t");
     std::string_view rest =
-        blank == std::string_view::npos ? std::string_view() : trim(text.substr(blank));
+        blank == std::string_view::npos ? std::string_view() : base::trimmed(text.substr(blank));
     std::string_view module;
     if (const std::size_t open = rest.rfind(" (");
         rest.ends_with(')') && open + 2 < rest.size() && open != std::string_view::npos) {
       module = rest.substr(open + 2, rest.size() - open - 3);
-      rest = trim(rest.substr(0, open));
+      rest = base::trimmed(rest.substr(0, open));
     }
     if (const std::size_t plus = rest.rfind("+0x"); plus != std::string_view::npos) {
       rest = rest.substr(0, plus);

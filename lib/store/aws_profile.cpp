@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,22 +16,6 @@ using base::ErrorCode;
 namespace {
 
 constexpr std::size_t kFileLimitBytes = std::size_t{1024} * 1024;
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return out;
-}
 
 std::string named_or(const Environment& environment, const char* variable, std::string_view below) {
   if (const auto named = environment(variable); named && !named->empty()) {
@@ -82,7 +67,7 @@ Result<std::optional<AwsProfile>> parse_aws_section(std::string_view text, std::
     const std::string_view raw = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(raw.size() + 1, text.size()));
     ++line_number;
-    const std::string_view line = trimmed(raw);
+    const std::string_view line = base::trimmed(raw);
     if (line.empty() || line.front() == '#' || line.front() == ';') {
       continue;
     }
@@ -94,7 +79,7 @@ Result<std::optional<AwsProfile>> parse_aws_section(std::string_view text, std::
     const auto delimiter = line.find_first_of("=:");
     after_setting = line.front() != '[' || line.find(']') == std::string_view::npos;
     if (!after_setting) {
-      inside = trimmed(line.substr(1, line.find(']') - 1)) == section;
+      inside = base::trimmed(line.substr(1, line.find(']') - 1)) == section;
       if (inside && !out) {
         out.emplace();
       }
@@ -103,8 +88,8 @@ Result<std::optional<AwsProfile>> parse_aws_section(std::string_view text, std::
                                 std::string(file_name) + ", line " + std::to_string(line_number) +
                                     ": neither a [section] nor a setting");
     } else if (inside) {
-      out->insert_or_assign(lower(trimmed(line.substr(0, delimiter))),
-                            base::Secret(std::string(trimmed(line.substr(delimiter + 1)))));
+      out->insert_or_assign(base::lowered(base::trimmed(line.substr(0, delimiter))),
+                            base::Secret(std::string(base::trimmed(line.substr(delimiter + 1)))));
     }
   }
   return out;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/store/file_store.h"
 
+#include "lib/base/directory.h"
 #include "lib/base/file.h"
 #include "lib/base/random.h"
 #include "lib/base/unique_fd.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -70,31 +70,20 @@ struct Listed {
   std::uint64_t size_bytes;
 };
 
-struct DirectoryCloser {
-  using Handle = DIR*;
-  static Handle invalid() { return nullptr; }
-  static void close(Handle handle) { ::closedir(handle); }
-};
-
-Result<std::vector<Listed>> entries_of(UniqueFd fd, const std::string& shown) {
-  const base::UniqueResource<DirectoryCloser> directory(::fdopendir(fd.get()));
-  if (!directory) {
-    return base::errno_failure(errno, "cannot list " + shown);
+Result<std::vector<Listed>> entries_of(int directory, const std::string& shown) {
+  const auto names = base::names_in(directory);
+  if (!names) {
+    return base::errno_failure(names.error().os_errno, "cannot list " + shown);
   }
-  (void)fd.release(); // closedir closes it
   std::vector<Listed> out;
-  for (errno = 0; const dirent* entry = ::readdir(directory.get()); errno = 0) {
+  for (const std::string& name : *names) {
     struct stat info {};
-    if (::fstatat(::dirfd(directory.get()), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
       continue; // went away while we were looking
     }
     if (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) {
-      out.push_back(
-          {entry->d_name, S_ISDIR(info.st_mode), static_cast<std::uint64_t>(info.st_size)});
+      out.push_back({name, S_ISDIR(info.st_mode), static_cast<std::uint64_t>(info.st_size)});
     }
-  }
-  if (errno != 0) {
-    return base::errno_failure(errno, "cannot list " + shown);
   }
   // As keys sort: a directory counts with its '/', so that "a.x" comes before "a/y".
   std::sort(out.begin(), out.end(), [](const Listed& a, const Listed& b) {
@@ -244,8 +233,7 @@ Result<Aside> make_aside(int directory, const std::string& for_what) {
 // A writer that was killed has left its file aside. Whoever writes beside it next, which is the
 // repetition of the same capture, removes it; where there are no locks it stays.
 void remove_abandoned(int directory) {
-  auto names = entries_of(UniqueFd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-                          "a directory");
+  const auto names = entries_of(directory, "a directory");
   if (!names) {
     return; // the write will say why
   }
@@ -342,10 +330,8 @@ Status FileStore::get(const ObjectKey& key, const std::function<Status(std::stri
 Status
 FileStore::list_below(UniqueFd directory, const std::string& at, const std::string& prefix,
                       const std::function<Status(const ObjectKey&, std::uint64_t)>& visitor) const {
-  const int raw = directory.get();
-  JPROF_TRY_ASSIGN(UniqueFd parent, open_below(raw, ".", Missing::kFail, root_ + "/" + at));
   JPROF_TRY_ASSIGN(const std::vector<Listed> entries,
-                   entries_of(std::move(directory), root_ + "/" + at));
+                   entries_of(directory.get(), root_ + "/" + at));
   for (const Listed& entry : entries) {
     const auto key = ObjectKey::parse(at + entry.name);
     if (!key) {
@@ -359,8 +345,8 @@ FileStore::list_below(UniqueFd directory, const std::string& at, const std::stri
     }
     const std::string below = key->text() + "/";
     if (below.starts_with(prefix) || prefix.starts_with(below)) {
-      JPROF_TRY_ASSIGN(UniqueFd child,
-                       open_below(parent.get(), entry.name, Missing::kFail, root_ + "/" + below));
+      JPROF_TRY_ASSIGN(UniqueFd child, open_below(directory.get(), entry.name, Missing::kFail,
+                                                  root_ + "/" + below));
       JPROF_TRY(list_below(std::move(child), below, prefix, visitor));
     }
   }

@@ -4,6 +4,7 @@
 
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
+#include "lib/base/text.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,14 +33,6 @@ Timestamp timestamp_of(SystemSeconds now) {
   return {full.substr(0, 8), full};
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return out;
-}
-
 // Without blanks at the ends, and each run of blanks inside as one.
 std::string squeezed(std::string_view value) {
   std::string out;
@@ -62,7 +55,7 @@ std::map<std::string, std::string> canonical_headers(const http::Url& url,
                                                      const std::vector<http::Header>& headers) {
   std::map<std::string, std::string> out{{"host", url.authority()}};
   for (const http::Header& header : headers) {
-    const auto [at, is_new] = out.try_emplace(lower(header.name), squeezed(header.value));
+    const auto [at, is_new] = out.try_emplace(base::lowered(header.name), squeezed(header.value));
     if (!is_new) {
       at->second += "," + squeezed(header.value);
     }

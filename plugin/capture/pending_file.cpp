@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/capture/pending_file.h"
 
+#include "lib/base/directory.h"
+#include "lib/base/file.h"
 #include "lib/base/random.h"
 
 #include <cerrno>
 #include <cstdio>
-#include <dirent.h>
 #include <fcntl.h>
 #include <memory>
 #include <sys/file.h>
@@ -18,11 +19,6 @@ namespace jprof::plugin {
 namespace {
 
 constexpr int kMostNames = 100;
-
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : (slash == 0 ? "/" : path.substr(0, slash));
-}
 
 std::string base_of(const std::string& path) {
   const auto slash = path.rfind('/');
@@ -41,7 +37,8 @@ constexpr std::string_view kHiddenEnding = ".jprof-part";
 
 base::Result<std::string> hidden_name(const std::string& path) {
   JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(10));
-  return directory_of(path) + "/." + base_of(path) + "." + suffix + std::string(kHiddenEnding);
+  return base::directory_of(path) + "/." + base_of(path) + "." + suffix +
+         std::string(kHiddenEnding);
 }
 
 [[maybe_unused]] std::string link_of(int fd) {
@@ -50,13 +47,12 @@ base::Result<std::string> hidden_name(const std::string& path) {
 
 // Removes what killed processes left under hidden names: of those alive the lock is held.
 void sweep(const std::string& directory) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
-  for (const dirent* entry = nullptr; entries && (entry = ::readdir(entries.get())) != nullptr;) {
-    const std::string_view name = entry->d_name;
+  const auto names = base::names_in(directory);
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
     if (!name.starts_with('.') || !name.ends_with(kHiddenEnding)) {
       continue;
     }
-    const std::string path = directory + "/" + std::string(name);
+    const std::string path = directory + "/" + name;
     const base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
       ::unlink(path.c_str());
@@ -72,14 +68,14 @@ base::Result<PendingFile> PendingFile::create(const std::string& path, Growth gr
   if (growth == Growth::kUnnamed && out.open_unnamed()) {
     return out;
   }
-  sweep(directory_of(path));
+  sweep(base::directory_of(path));
   JPROF_TRY(out.open_hidden());
   return out;
 }
 
 bool PendingFile::open_unnamed() {
 #ifdef O_TMPFILE
-  fd_.reset(::open(directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  fd_.reset(::open(base::directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   // It gets its name through /proc: without, it could never be committed.
   return fd_ && ::access(link_of(fd_.get()).c_str(), F_OK) == 0;
 #else
@@ -211,7 +207,7 @@ base::Result<std::string> PendingFile::commit(base::Replace replace_old) {
   if (committed_.empty()) {
     JPROF_TRY_ASSIGN(committed_, give_name(replace_old));
   }
-  JPROF_TRY(base::sync_directory(directory_of(committed_)));
+  JPROF_TRY(base::sync_directory(base::directory_of(committed_)));
   return committed_;
 }
 

@@ -20,11 +20,6 @@ using base::ErrorCode;
 
 constexpr std::size_t kPiece = 1U << 20U;
 
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 base::Error cannot_write(const std::string& path, int os_errno) {
   base::Error error = base::errno_error(os_errno, "cannot write " + base::printable(path));
   error.code = ErrorCode::kIo;
@@ -33,7 +28,7 @@ base::Error cannot_write(const std::string& path, int os_errno) {
 
 base::Status check_room(const std::string& path, std::uint64_t bytes) {
   struct statvfs system {};
-  if (::statvfs(directory_of(path).c_str(), &system) != 0 || system.f_blocks == 0) {
+  if (::statvfs(base::directory_of(path).c_str(), &system) != 0 || system.f_blocks == 0) {
     return {};
   }
   const std::uint64_t room = std::uint64_t{system.f_bavail} * system.f_frsize;
@@ -75,7 +70,7 @@ base::Status check_dump_path(const std::string& path) {
     return base::make_failure(ErrorCode::kUsage, base::printable(path) + " is there already",
                               "choose another path for the dump");
   }
-  if (::access(directory_of(path).c_str(), W_OK | X_OK) != 0) {
+  if (::access(base::directory_of(path).c_str(), W_OK | X_OK) != 0) {
     return base::fail(cannot_write(path, errno));
   }
   return {};
@@ -100,7 +95,7 @@ base::Status keep_dump(const jvm::HeapDump& dump, const std::string& path,
     return base::fail(cannot_write(path, errno));
   }
   ::unlink(partial.c_str());
-  return base::sync_directory(directory_of(path));
+  return base::sync_directory(base::directory_of(path));
 }
 
 } // namespace jprof::sidecar

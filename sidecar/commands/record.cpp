@@ -56,11 +56,6 @@ struct Output {
   std::string source; // file name within the capture's directory
 };
 
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-}
-
 // The ending that names the format, without its dot.
 base::Result<std::string> ending_of(const std::string& path) {
   JPROF_TRY(formats::format_of(path));
@@ -108,12 +103,12 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   // Beside the first output: the finished file is moved there, not copied, and a full disk shows
   // before the end of the capture.
   JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(10));
-  request.directory = directory_of(outputs.front().path) + "/.jprof-" + suffix;
+  request.directory = base::directory_of(outputs.front().path) + "/.jprof-" + suffix;
   request.sandbox = true;
-  request.writable.push_back(directory_of(outputs.front().path));
+  request.writable.push_back(base::directory_of(outputs.front().path));
   for (const Output& output : outputs) { // before a minute is spent on it
     JPROF_TRY_ASSIGN(const base::OutputPlace place, base::output_place(output.path));
-    request.writable.push_back(place.stream ? place.path : directory_of(place.path));
+    request.writable.push_back(place.stream ? place.path : base::directory_of(place.path));
   }
   return request;
 }
@@ -123,7 +118,7 @@ base::Status make_directory(const std::string& path) {
     return {};
   }
   const int error = errno;
-  const std::string parent = directory_of(path);
+  const std::string parent = base::directory_of(path);
   if (error == ENOENT || error == ENOTDIR) {
     return base::make_failure(base::ErrorCode::kUsage, "there is no folder " + parent,
                               "make it, or name another file by -o");

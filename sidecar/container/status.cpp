@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/container/status.h"
 
+#include "lib/base/text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -14,17 +16,9 @@ using base::ErrorCode;
 
 constexpr std::size_t kMaxNamespaceLevels = 33; // the kernel's MAX_PID_NS_LEVEL and ours
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 // The first word of `text`, which loses it.
 std::string_view take_word(std::string_view& text) {
-  text = trim(text);
+  text = base::trimmed(text);
   const auto end = text.find_first_of(" \t");
   const std::string_view word = text.substr(0, end);
   text = end == std::string_view::npos ? std::string_view{} : text.substr(end);
@@ -89,19 +83,19 @@ constexpr unsigned kAll = 127;
 // The bit of the field that this line gave, 0 if it is none of ours or malformed.
 unsigned take_line(std::string_view key, std::string_view value, ProcessStatus& out) {
   if (key == "Name") {
-    out.name = trim(value);
+    out.name = base::trimmed(value);
     return 0;
   }
   if (key == "Threads") {
-    out.threads = number<std::uint64_t>(trim(value)).value_or(0);
+    out.threads = number<std::uint64_t>(base::trimmed(value)).value_or(0);
     return 0;
   }
   if (key == "FDSize") {
-    out.descriptor_slots = number<std::uint64_t>(trim(value)).value_or(0);
+    out.descriptor_slots = number<std::uint64_t>(base::trimmed(value)).value_or(0);
     return 0;
   }
   if (key == "SigQ") { // "used/limit"
-    const std::string_view both = trim(value);
+    const std::string_view both = base::trimmed(value);
     const std::size_t slash = std::min(both.find('/'), both.size());
     out.queued_signals = number<std::uint64_t>(both.substr(0, slash)).value_or(0);
     out.queued_signals_limit =
@@ -109,7 +103,7 @@ unsigned take_line(std::string_view key, std::string_view value, ProcessStatus& 
     return 0;
   }
   if (key == "State") {
-    const std::string_view word = trim(value);
+    const std::string_view word = base::trimmed(value);
     out.state = word.empty() ? '?' : word[0];
     return word.empty() ? 0 : kState;
   }
@@ -162,7 +156,7 @@ base::Result<ProcessStat> parse_stat(std::string_view text) {
   if (close == std::string_view::npos) {
     return base::make_failure(ErrorCode::kProtocol, "process stat has no name");
   }
-  text = trim(text.substr(close + 1));
+  text = base::trimmed(text.substr(close + 1));
   ProcessStat stat;
   const std::string_view state = take_word(text);
   stat.state = state.empty() ? '?' : state[0];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/inject/control_socket.h"
 
+#include "lib/base/directory.h"
 #include "lib/base/encoding.h"
 #include "lib/base/random.h"
 #include "lib/wire/agent_options.h"
@@ -14,7 +15,6 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string_view>
@@ -143,28 +143,22 @@ base::Error not_connected(const jvm::Target& target) {
 // kind and owner; and nobody listens, which the kernel tells of the very file that was looked at:
 // no link is followed, and no name resolved twice. A young one may be about to be listened to.
 void sweep_sockets(const jvm::Target& target, int directory) {
-  constexpr int kMostEntries = 4096;
+  constexpr std::size_t kMostEntries = 4096;
   constexpr time_t kYoung = 10; // seconds
-  DIR* listing = ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (listing == nullptr) {
-    return;
-  }
-  int seen = 0;
-  while (const dirent* entry = ++seen <= kMostEntries ? ::readdir(listing) : nullptr) {
-    const std::string_view name(entry->d_name);
+  const auto names = base::names_in(directory, kMostEntries);
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
     if (name.size() != kNamePrefix.size() + kNameCharacters + kNameSuffix.size() ||
         !name.starts_with(kNamePrefix) || !name.ends_with(kNameSuffix)) {
       continue;
     }
-    const UniqueFd held(::openat(directory, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    const UniqueFd held(::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat file {};
     if (held && ::fstat(held.get(), &file) == 0 && S_ISSOCK(file.st_mode) &&
         file.st_uid == target.status.effective_uid && ::time(nullptr) - file.st_mtime > kYoung &&
         nobody_listens(held.get())) {
-      ::unlinkat(directory, entry->d_name, 0);
+      ::unlinkat(directory, name.c_str(), 0);
     }
   }
-  ::closedir(listing);
 }
 
 base::Status check_version(const wire::HelloMessage& hello) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/inject/delivery.h"
 
+#include "lib/base/directory.h"
 #include "lib/base/file.h"
 #include "lib/base/random.h"
 #include "sidecar/container/access.h"
@@ -13,7 +14,6 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,23 +73,19 @@ std::string volume_problem(const TargetRoot& root, const std::string& path,
 // JVM that still has one mapped loses nothing by it. Young ones may be on their way into a JVM.
 void sweep_copies(const jvm::Target& target, int directory) {
   constexpr time_t kYoung = 600; // seconds
-  DIR* listing = ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (listing == nullptr) {
-    return;
-  }
+  constexpr std::size_t kMostEntries = 4096;
   const std::string& resident = target.vm.agent_library;
-  while (const dirent* entry = ::readdir(listing)) {
-    const std::string name(entry->d_name);
+  const auto names = base::names_in(directory, kMostEntries);
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
     struct stat file {};
     if (name.starts_with(kCopyPrefix) && name.ends_with(kCopySuffix) &&
         !resident.ends_with("/" + name) &&
-        ::fstatat(directory, entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+        ::fstatat(directory, name.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISREG(file.st_mode) && file.st_uid == target.status.effective_uid &&
         ::time(nullptr) - file.st_ctime > kYoung) {
-      ::unlinkat(directory, entry->d_name, 0);
+      ::unlinkat(directory, name.c_str(), 0);
     }
   }
-  ::closedir(listing);
 }
 
 base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const TargetRoot& root,

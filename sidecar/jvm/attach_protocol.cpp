@@ -3,6 +3,7 @@
 #include "sidecar/jvm/attach_protocol.h"
 
 #include "lib/base/encoding.h"
+#include "lib/base/text.h"
 
 #include <charconv>
 #include <optional>
@@ -22,14 +23,6 @@ std::optional<int> leading_int(std::string_view& text) {
   }
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return value;
-}
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 base::Status check_words(const AttachCommand& command) {
@@ -133,10 +126,10 @@ base::Result<AttachReply> parse_reply(std::string_view bytes) {
 
 base::Result<int> interpret_load(const AttachReply& reply) {
   constexpr std::string_view kPrefix = "return code:";
-  std::string_view said = trim(reply.text);
+  std::string_view said = base::trimmed(reply.text);
   if (said.starts_with(kPrefix)) {
-    std::string_view rest = trim(said.substr(kPrefix.size()));
-    if (const auto value = leading_int(rest); value && trim(rest).empty()) {
+    std::string_view rest = base::trimmed(said.substr(kPrefix.size()));
+    if (const auto value = leading_int(rest); value && base::trimmed(rest).empty()) {
       return *value;
     }
   }
@@ -151,7 +144,7 @@ base::Result<int> interpret_load(const AttachReply& reply) {
 }
 
 int supported_version(const AttachReply& reply) {
-  std::string_view text = trim(reply.text);
+  std::string_view text = base::trimmed(reply.text);
   const auto version = leading_int(text);
   return reply.code == 0 && version.value_or(1) >= 2 ? 2 : 1;
 }

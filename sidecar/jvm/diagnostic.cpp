@@ -3,6 +3,7 @@
 #include "sidecar/jvm/diagnostic.h"
 
 #include "lib/base/encoding.h"
+#include "lib/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -33,13 +34,6 @@ constexpr std::array<Shape, 10> kShapes = {{
     {"printflag", 1, "printflag NAME"},
     {"jcmd", 0, "jcmd [COMMAND ARGUMENTS]"},
 }};
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 std::string join(const std::vector<std::string>& words) {
   std::string line;
@@ -146,7 +140,7 @@ base::Status judge(const Diagnostic& diagnostic, const AttachReply& reply) {
   if (name == "load") {
     return judge_load(diagnostic, reply);
   }
-  const std::string_view said = trim(reply.text);
+  const std::string_view said = base::trimmed(reply.text);
   if (reply.code != 0) {
     return base::fail(refused(name, said));
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/jvm/heap_dump.h"
 
+#include "lib/base/directory.h"
 #include "lib/base/mebibytes.h"
 #include "lib/base/random.h"
 #include "sidecar/container/access.h"
@@ -13,7 +14,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <optional>
@@ -122,14 +122,10 @@ base::Result<Place> choose_place(const Target& target, const TargetRoot& root) {
 }
 
 void empty_directory(int directory) {
-  DIR* listing = ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (listing == nullptr) {
-    return;
+  const auto names = base::names_in(directory);
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    ::unlinkat(directory, name.c_str(), 0);
   }
-  while (const dirent* entry = ::readdir(listing)) {
-    ::unlinkat(directory, entry->d_name, 0); // "." and ".." refuse
-  }
-  ::closedir(listing);
 }
 
 // The dump's own directory in the target, and its removal on every way out. A JVM that comes to

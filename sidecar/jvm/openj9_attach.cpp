@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/jvm/openj9_attach.h"
 
+#include "lib/base/directory.h"
 #include "lib/base/file.h"
 #include "lib/base/random.h"
 #include "sidecar/container/access.h"
@@ -12,7 +13,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -76,17 +76,12 @@ base::Result<UniqueFd> wait_for_lock(int directory, const std::string& name, Dea
 // The directories of the JVMs that wait here; what is not a plain name in there is passed over.
 std::vector<std::string> jvm_directories(int directory) {
   std::vector<std::string> names;
-  DIR* listing = ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (listing == nullptr) {
-    return names;
-  }
-  while (const dirent* entry = ::readdir(listing)) {
-    if (entry->d_name[0] != '.' && entry->d_name[0] != '_' && names.size() < kMostJvms) {
-      names.emplace_back(entry->d_name);
+  const auto all = base::names_in(directory);
+  for (const std::string& name : all ? *all : std::vector<std::string>()) {
+    if (name[0] != '.' && name[0] != '_' && names.size() < kMostJvms) {
+      names.push_back(name);
     }
   }
-  ::closedir(listing);
-  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/jvm/openj9_protocol.h"
 
+#include "lib/base/text.h"
+
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -106,19 +108,14 @@ std::string unescape(std::string_view value) {
   return out;
 }
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  return first == text.npos ? std::string_view()
-                            : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 AttachReply parse_load(std::string_view answer) {
   if (answer.starts_with(kAccepted)) {
     return {0, "return code: 0\n"};
   }
-  std::string_view said = trim(answer.substr(answer.starts_with(kRefused) ? kRefused.size() : 0));
+  std::string_view said =
+      base::trimmed(answer.substr(answer.starts_with(kRefused) ? kRefused.size() : 0));
   if (said.starts_with(kAgentException)) {
-    const std::string_view number = trim(said.substr(kAgentException.size()));
+    const std::string_view number = base::trimmed(said.substr(kAgentException.size()));
     int code = 0;
     if (std::from_chars(number.data(), number.data() + number.size(), code).ec == std::errc()) {
       return {0, "return code: " + std::to_string(code) + "\n"};
@@ -174,7 +171,7 @@ AttachReply parse_openj9(const AttachCommand& command, std::string_view answer) 
   if (command.name == "load") {
     reply = parse_load(answer);
   } else if (answer.starts_with(kRefused)) {
-    reply = {-1, std::string(trim(answer.substr(kRefused.size())))};
+    reply = {-1, std::string(base::trimmed(answer.substr(kRefused.size())))};
   } else if (const auto at = answer.find(kTextProperty); at != answer.npos) {
     reply.text = unescape(answer.substr(at + kTextProperty.size()));
   } else {

@@ -3,6 +3,7 @@
 #include "sidecar/sandbox/sandbox.h"
 
 #include "lib/base/deadline.h"
+#include "lib/base/directory.h"
 #include "sidecar/sandbox/landlock.h"
 #include "sidecar/sandbox/system_calls.h"
 
@@ -12,7 +13,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <dirent.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <thread>
@@ -36,17 +36,13 @@ void obey_here(int /*signal*/) {
 
 std::vector<pid_t> other_threads() {
   std::vector<pid_t> threads;
-  DIR* listing = ::opendir("/proc/self/task");
-  if (listing == nullptr) {
-    return threads;
-  }
-  while (const dirent* entry = ::readdir(listing)) {
-    const auto thread = static_cast<pid_t>(std::atoi(entry->d_name));
+  const auto names = base::names_in("/proc/self/task");
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    const auto thread = static_cast<pid_t>(std::atoi(name.c_str()));
     if (thread > 0 && thread != ::gettid()) {
       threads.push_back(thread);
     }
   }
-  ::closedir(listing);
   return threads;
 }
 

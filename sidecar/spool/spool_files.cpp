@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/spool/spool_files.h"
 
+#include "lib/base/directory.h"
 #include "lib/base/file.h"
 #include "lib/base/unique_fd.h"
 
@@ -9,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -19,12 +19,6 @@
 
 namespace jprof::spool {
 namespace {
-
-struct DirTraits {
-  using Handle = DIR*;
-  static DIR* invalid() { return nullptr; }
-  static void close(DIR* directory) { ::closedir(directory); }
-};
 
 base::Status copy_synced(const std::string& from, const std::string& to) {
   JPROF_TRY_ASSIGN(const base::UniqueFd in, base::open_read(from));
@@ -52,16 +46,8 @@ base::Status copy_synced(const std::string& from, const std::string& to) {
 } // namespace
 
 std::vector<std::string> names_in(const std::string& directory) {
-  std::vector<std::string> names;
-  const base::UniqueResource<DirTraits> handle(::opendir(directory.c_str()));
-  while (const dirent* const entry = handle ? ::readdir(handle.get()) : nullptr) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") {
-      names.push_back(name);
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+  auto names = base::names_in(directory);
+  return names ? *std::move(names) : std::vector<std::string>();
 }
 
 std::uint64_t bytes_in(const std::string& directory) {
