@@ -163,10 +163,10 @@ class Session:
         """Until there are so many samples: a crowded machine gives less CPU time in a second."""
         self.run_while(lambda: len(self.recording.samples) < samples)
 
-    def run_while(self, condition):
-        """As long as the condition holds and patience lasts; what it was for is asserted afterwards."""
+    def run_while(self, condition, step_s=0.2):
+        """As long as the condition holds and patience lasts; what it was for is asserted afterwards. Drains once a step."""
         end = time.monotonic() + PATIENCE_S
-        while condition() and time.monotonic() < end and self.run(0.2):
+        while condition() and time.monotonic() < end and self.run(step_s):
             pass
 
     def stop(self):
