@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A library that takes SIGPROF over, as soon as somebody else has a handler for it, without a look
-// at whose it is, and a tenth of a second later gives it back to the kernel, as old profilers do.
-// Counts that in the name of its thread, "taken-1". Another thread works.
+// at whose it is and when the program has worked for a while, and a tenth of a second later gives
+// it back to the kernel, as old profilers do. Counts that in the name of its thread, "taken-1".
+// Another thread works.
 #include "tests/workloads/native/counted.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile double sink;
@@ -24,6 +26,12 @@ static void on_signal(int signal) {
   (void)signal;
 }
 
+static double worked_s(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 static void* take(void* unused) {
   for (int taken = 1;; ++taken) {
     struct sigaction now;
@@ -31,7 +39,9 @@ static void* take(void* unused) {
       usleep(1000);
       sigaction(SIGPROF, NULL, &now);
     } while (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
-    usleep(200000);
+    for (const double begin = worked_s(); worked_s() < begin + 0.2;) {
+      usleep(10000);
+    }
     struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGPROF, &ours, NULL);
     usleep(100000);
