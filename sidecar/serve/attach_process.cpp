@@ -5,12 +5,10 @@
 #include "sidecar/container/packet.h"
 #include "sidecar/serve/attach_work.h"
 
-#include <cerrno>
 #include <csignal>
 #include <optional>
 #include <string_view>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <utility>
 
 namespace jprof::serve {
@@ -45,17 +43,9 @@ base::Result<AttachProcess> AttachProcess::start(const ServeContext& context,
 
 base::Result<AttachProcess::Answer> AttachProcess::finish() {
   auto answer = receive(channel_.get());
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
+  const WorkerEnd end = wait_for_end(pid_);
   if (!answer) {
-    return base::make_failure(base::ErrorCode::kInternal,
-                              WIFSIGNALED(status)
-                                  ? "the process that asked the JVM was killed by signal " +
-                                        std::to_string(WTERMSIG(status))
-                                  : "the process that asked the JVM ended with code " +
-                                        std::to_string(WEXITSTATUS(status)),
-                              "raise the memory limit of the jprof container, or report a bug");
+    return base::fail(error_of("the process that asked the JVM", end));
   }
   return std::move(*answer);
 }

@@ -29,7 +29,7 @@ class AttachProcess {
 
   // Readable when there is an answer, or will be none.
   int fd() const { return channel_.get(); }
-  // Waits for the process's end; kInternal if it died without an answer.
+  // Waits for the process's end; error_of() that if it died without an answer.
   base::Result<Answer> finish();
   // No longer wait for the JVM: an answer comes soon (kInterrupted).
   void stop() const;

@@ -3,12 +3,11 @@
 #include "sidecar/serve/capture_process.h"
 
 #include "sidecar/serve/capture_work.h"
-#include "sidecar/serve/guarded.h"
 
 #include <cerrno>
-#include <csignal>
+#include <string>
+#include <string_view>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <utility>
 
 namespace jprof::serve {
@@ -41,23 +40,6 @@ void CaptureProcess::cancel(control::CancelMode mode) {
   // If it has ended already there is nothing to cancel.
   static_cast<void>(
       ::send(channel_.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
-}
-
-std::string CaptureProcess::reap() {
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0) {
-    if (errno != EINTR) {
-      return "lost";
-    }
-  }
-  if (WIFSIGNALED(status)) {
-    return "killed by signal " + std::to_string(WTERMSIG(status)) +
-           (WTERMSIG(status) == SIGKILL ? ", probably out of memory" : "");
-  }
-  if (WEXITSTATUS(status) == kNoMemoryLeft) {
-    return std::string(kStoppedForMemory);
-  }
-  return WEXITSTATUS(status) == 0 ? "" : "ended with code " + std::to_string(WEXITSTATUS(status));
 }
 
 } // namespace jprof::serve

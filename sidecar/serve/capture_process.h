@@ -11,8 +11,6 @@
 #include "sidecar/serve/worker.h"
 
 #include <optional>
-#include <string>
-#include <string_view>
 #include <sys/types.h>
 
 namespace jprof::serve {
@@ -34,9 +32,8 @@ class CaptureProcess {
   // means that the process has ended without kEnd or kError.
   base::Result<std::optional<control::Frame>> receive();
   void cancel(control::CancelMode mode);
-  static constexpr std::string_view kStoppedForMemory = "stopped at its limit of memory";
-  // Waits for the end. Empty if it was orderly, else how it died: "killed by signal 9".
-  std::string reap();
+  // Waits for the end.
+  WorkerEnd reap() { return wait_for_end(pid_); }
 
  private:
   explicit CaptureProcess(Worker worker) : pid_(worker.pid), channel_(std::move(worker.channel)) {}

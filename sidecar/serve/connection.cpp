@@ -372,18 +372,16 @@ void Connection::on_capture_failed(control::ErrorMessage message) {
 }
 
 void Connection::on_capture_died() {
-  const std::string how = capture_->reap();
+  const WorkerEnd end = capture_->reap();
   capture_.reset();
   const std::string& id = request_.record.id;
-  log::error("the process of capture " + id + " was " + (how.empty() ? "cut off" : how));
-  const std::string reason = "the recorder was " + (how.empty() ? "cut off" : how);
-  static_cast<void>(salvage(id, reason)); // unless it had sealed it before it died
+  base::Error error = error_of("the recorder", end);
+  log::error("capture " + id + ": " + error.message);
+  static_cast<void>(salvage(id, error.message)); // unless it had sealed it before it died
   const spool::Entry entry = context_.spool.find(id);
   if (entry.place == spool::Place::kNone || entry.place == spool::Place::kIncoming) {
-    const bool memory = how == CaptureProcess::kStoppedForMemory;
-    send_error(base::make_error(memory ? ErrorCode::kLimit : ErrorCode::kInternal,
-                                reason + ", nothing could be kept",
-                                "raise the memory limit of the jprof container, or report a bug"));
+    error.message += "; nothing could be kept";
+    send_error(std::move(error));
     return;
   }
   send_entry(entry);

@@ -6,6 +6,7 @@
 #include "lib/base/unique_fd.h"
 
 #include <functional>
+#include <string>
 #include <sys/types.h>
 
 namespace jprof::serve {
@@ -21,5 +22,18 @@ struct Worker {
 // `purpose` is for the error: "a capture". REQUIRES: this process has one thread.
 base::Result<Worker> start_worker(const char* purpose,
                                   const std::function<int(base::UniqueFd channel)>& work);
+
+// How a worker ended.
+struct WorkerEnd {
+  std::string how; // "was killed by signal 11"; empty if it ended in order
+  bool memory = false;
+};
+
+// Waits for the end of a child; EINTR is retried.
+WorkerEnd wait_for_end(pid_t child);
+
+// Of a worker that ended without an answer. kLimit for lack of memory: the kernel chooses ours
+// first (docs/design/memory.md), so that is how it is meant to end. All else is kInternal.
+base::Error error_of(const std::string& who, const WorkerEnd& end);
 
 } // namespace jprof::serve
