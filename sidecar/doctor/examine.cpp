@@ -127,6 +127,10 @@ Check check_tmp(const TargetRoot& root, const jvm::Target& target) {
     JPROF_TRY_ASSIGN(const base::UniqueFd tmp, root.open_directory("/tmp"));
     return inject::check_writable(tmp.get());
   });
+  if (!writable && writable.error().code == ErrorCode::kTimeout) {
+    return checks::fail(CheckId::kTmp,
+                        base::Error(writable.error()).with_context("the JVM's /tmp"));
+  }
   if (!writable) {
     return checks::fail(CheckId::kTmp,
                         base::make_error(ErrorCode::kAttachFailed,

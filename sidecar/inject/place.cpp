@@ -23,6 +23,19 @@ using base::UniqueFd;
 
 constexpr std::uint64_t kRoomFactor = 4;
 
+// access(2) knows rights. That a file system is frozen, out of inodes or over its quota only a file
+// tells; this one never has a name, so that nothing is left of it. Not every file system can do it.
+base::Status try_nameless_file(const std::string& directory) {
+  const UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  const bool unknown = errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL;
+  if (file || unknown) {
+    return {};
+  }
+  return base::make_failure(ErrorCode::kNoPlaceForAgent,
+                            std::string("no file can be made in it (") + std::strerror(errno) +
+                                ")");
+}
+
 base::Status check_room(int directory, std::uint64_t bytes) {
   struct statvfs system {};
   if (::fstatvfs(directory, &system) != 0) {
@@ -82,7 +95,7 @@ base::Status check_writable(int directory_fd) {
     return base::make_failure(ErrorCode::kNoPlaceForAgent,
                               std::string("it cannot be written (") + std::strerror(errno) + ")");
   }
-  return {};
+  return try_nameless_file(path);
 }
 
 base::Status check_place(int directory_fd, std::uint64_t bytes) {

@@ -22,9 +22,10 @@ inline constexpr std::array<const char*, 5> kPlaces = {"/tmp", "/var/tmp", "/dev
 base::Status write_copy(int directory_fd, const char* directory, const std::string& name,
                         std::string_view bytes);
 
-// Whether files may be made in the held directory, by our effective ids.
+// Whether files can be made in the held directory, by our effective ids. Nothing is left in it;
+// like everything that a frozen file system holds up, it is for a step with a deadline.
 base::Status check_writable(int directory_fd);
-// Whether a copy of `bytes` may go into the held directory, without writing anything: file system
+// Whether a copy of `bytes` may go into the held directory, without leaving anything: file system
 // read-only, noexec or full, no right to write there (by our effective ids).
 base::Status check_place(int directory_fd, std::uint64_t bytes);
 
