@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/store/object_store.h"
 
+#include "lib/base/counted.h"
+
 #include <algorithm>
 #include <charconv>
 #include <span>
@@ -26,8 +28,8 @@ std::string unchecked_note(const std::vector<PutReceipt::Outcome>& outcomes) {
   const auto objects =
       std::count(outcomes.begin(), outcomes.end(), PutReceipt::Outcome::kThereUnchecked);
   return objects == 0 ? std::string()
-                      : std::to_string(objects) +
-                            " objects could not be compared with what the store has: the "
+                      : base::counted(static_cast<std::uint64_t>(objects), "object") +
+                            " could not be compared with what the store has: the "
                             "credentials may not read them (s3:GetObject)";
 }
 

@@ -40,7 +40,8 @@ struct PutReceipt {
   std::string location; // for people: "s3://bucket/prefix/key", "/directory/key"
 };
 
-// For people, how many of these were kThereUnchecked: "" for none.
+// For people, how many of these were kThereUnchecked: "" for none. A caller that has the only other
+// copy keeps it then.
 std::string unchecked_note(const std::vector<PutReceipt::Outcome>& outcomes);
 
 struct ObjectInfo {

@@ -333,7 +333,9 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
     store(capture, interrupt, on_progress, received, report);
   }
   keep_files(capture, received, report);
-  if (!report.error || report.error->code == ErrorCode::kPartialCapture) {
+  // What the store has was not compared with what was sent: then the sidecar keeps its copy.
+  const bool certain = report.stored_note.empty();
+  if (certain && (!report.error || report.error->code == ErrorCode::kPartialCapture)) {
     attempt.run->release();
   }
   return report;

@@ -28,6 +28,10 @@ bool is_transient(ErrorCode code) {
 constexpr int kMostUnanswered = 3;
 constexpr int kMostRefused = 30;
 
+constexpr const char* kUncheckedCure =
+    "allow the sidecar's credentials s3:GetObject on the prefix; until then the spool keeps the "
+    "capture, as long as spool.keep says";
+
 // Nothing that trying again could change.
 bool is_hopeless(ErrorCode code) {
   return code == ErrorCode::kInvalidData || code == ErrorCode::kAlreadyExists;
@@ -64,6 +68,10 @@ namespace {
 std::optional<base::Error> deliver_one(spool::Spool& spool, store::ObjectStore& store,
                                        const spool::Entry& entry) {
   auto delivered = delivery::deliver_bundle(store, entry.directory);
+  if (delivered && !delivered->note.empty()) {
+    // What has its key may be anybody's: as long as nobody can tell, our copy is the capture.
+    delivered = base::make_failure(ErrorCode::kForbidden, delivered->note, kUncheckedCure);
+  }
   if (delivered) {
     if (auto moved = spool.deliver(entry.id); !moved) {
       log::error("capture " + entry.id + " is stored, but " + moved.error().message);
@@ -71,9 +79,6 @@ std::optional<base::Error> deliver_one(spool::Spool& spool, store::ObjectStore& 
     }
     log::info("capture " + entry.id + " is stored as " + delivered->location +
               (delivered->already_there ? " (it was there already)" : ""));
-    if (!delivered->note.empty()) {
-      log::warning("capture " + entry.id + ": " + delivered->note);
-    }
     return std::nullopt;
   }
   base::Error& error = delivered.error();

@@ -106,6 +106,53 @@ TEST_F(UploadTest, KeepsWhatAStoreDoesNotTake) {
   EXPECT_TRUE(capture::verify_bundle(spool_.find(kId).directory));
 }
 
+// A store that may be written to and not looked at: what has the key already cannot be compared.
+class WriteOnlyStore final : public store::ObjectStore {
+ public:
+  explicit WriteOnlyStore(store::ObjectStore& inner) : inner_(inner) {}
+  base::Result<store::PutReceipt> put(const store::ObjectKey& key, const store::Content& content,
+                                      const store::PutOptions& options) override {
+    auto receipt = inner_.put(key, content, options);
+    const bool taken = receipt ? receipt->outcome == store::PutReceipt::Outcome::kAlreadyThere
+                               : receipt.error().code == base::ErrorCode::kAlreadyExists;
+    return taken ? store::PutReceipt{store::PutReceipt::Outcome::kThereUnchecked, key.text()}
+                 : receipt;
+  }
+  base::Result<store::ObjectInfo> info(const store::ObjectKey&) override {
+    return base::make_failure(base::ErrorCode::kForbidden, "no");
+  }
+  base::Status get(const store::ObjectKey&,
+                   const std::function<base::Status(std::string_view)>&) override {
+    return base::make_failure(base::ErrorCode::kForbidden, "no");
+  }
+  base::Status
+  list(const std::string&,
+       const std::function<base::Status(const store::ObjectKey&, std::uint64_t)>&) override {
+    return base::make_failure(base::ErrorCode::kForbidden, "no");
+  }
+  base::Status check() override { return inner_.check(); }
+  std::string describe() const override { return inner_.describe(); }
+
+ private:
+  store::ObjectStore& inner_;
+};
+
+TEST_F(UploadTest, KeepsWhatItCannotTellFromAnothersObject) {
+  seal(kId);
+  const auto files = store();
+  WriteOnlyStore write_only(*files);
+  ASSERT_EQ(deliver_pending(spool_, write_only), UploadResult::kAllDelivered); // all of it is new
+  std::filesystem::rename(spool_.path(spool::Place::kDone, kId),
+                          spool_.path(spool::Place::kSealed, kId));
+  const std::string recording = manifests().at(0) + "/profile.jprof";
+  ASSERT_TRUE(base::write_file_atomically(recording, "another's", 0600));
+
+  EXPECT_EQ(deliver_pending(spool_, write_only), UploadResult::kBlocked);
+
+  EXPECT_EQ(spool_.find(kId).place, spool::Place::kSealed);
+  EXPECT_TRUE(capture::verify_bundle(spool_.find(kId).directory));
+}
+
 // The store takes all but one: as where a key is refused by a policy, or an object by its size.
 class RefusingStore final : public store::ObjectStore {
  public:
