@@ -25,7 +25,7 @@
 // attach socket, and its "agent" speaks the real protocol over the real socket, in the real region,
 // to break whoever reads. Each session does another thing, chosen by the seed and its number.
 //
-//   hostile_jvm LIBJVM [SEED [ATTACK]]     ATTACK: "overlap" does that alone, each time
+//   hostile_jvm LIBJVM [SEED [ATTACK]]     ATTACK: a name of kAttacks; that one in each session
 namespace {
 
 using namespace std::chrono_literals;
@@ -269,15 +269,31 @@ void overlap(Agent& agent, Random& random) {
 }
 
 using Attack = void (*)(Agent&, Random&);
-constexpr std::array<Attack, 11> kAttacks = {
-    random_bytes,  insane_header,    strange_samples, ever_new, strange_modules, strange_names,
-    strange_names, strange_messages, flood,           refuse,   vanish};
-bool always_overlap = false; // set before the first session
+struct NamedAttack {
+  const char* name;
+  Attack attack;
+};
+constexpr std::array<NamedAttack, 12> kAttacks = {{{"random_bytes", random_bytes},
+                                                   {"insane_header", insane_header},
+                                                   {"strange_samples", strange_samples},
+                                                   {"ever_new", ever_new},
+                                                   {"strange_modules", strange_modules},
+                                                   {"strange_names", strange_names},
+                                                   {"strange_messages", strange_messages},
+                                                   {"flood", flood},
+                                                   {"refuse", refuse},
+                                                   {"vanish", vanish},
+                                                   {"overlap", overlap},
+                                                   {"deaf", deaf}}};
+Attack always = nullptr; // set before the first session
 
 Attack choose(Random& random) {
-  return always_overlap        ? overlap
-         : random() % 100 == 0 ? deaf
-                               : kAttacks[random() % kAttacks.size()]; // it takes 10 seconds
+  if (always != nullptr) {
+    return always;
+  }
+  // The last one takes 10 seconds.
+  return random() % 100 == 0 ? kAttacks.back().attack
+                             : kAttacks[random() % (kAttacks.size() - 1)].attack;
 }
 
 std::string option(const std::string& options, const std::string& key) {
@@ -395,7 +411,15 @@ int main(int argc, char** argv) {
       ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, library.get(), 0) == MAP_FAILED) {
     return fail(argv[1]);
   }
-  always_overlap = argc > 3 && std::string(argv[3]) == "overlap";
+  if (argc > 3) {
+    const auto* const found =
+        std::find_if(kAttacks.begin(), kAttacks.end(),
+                     [&](const NamedAttack& one) { return std::string(argv[3]) == one.name; });
+    if (found == kAttacks.end()) {
+      return fail(argv[3]);
+    }
+    always = found->attack;
+  }
   plant_files();
   const std::string path = "/tmp/.java_pid" + std::to_string(::getpid());
   ::unlink(path.c_str());
