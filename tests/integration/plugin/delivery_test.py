@@ -157,6 +157,19 @@ class DeliveryTest(PluginRig):
             with open(os.path.join(os.path.dirname(stored), name), "rb") as content:
                 self.assertEqual(hashlib.sha256(content.read()).hexdigest(), file["sha256"], name)
 
+    def test_nor_does_it_by_fetch(self):
+        self.serve(mode="own-page")
+        name = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+        self.run_plugin("fetch", "demo", name, "-o", "x.html", "-o", "x.collapsed")
+        self.assertEqual(self.read("x.collapsed"), "main;of.the.Recording 1\n")
+        self.assertTrue(self.read("x.html").startswith("<!doctype html>"))
+        self.assertIn("of.the.Recording", self.read("x.html"))
+        self.serve(mode="only-a-page")
+        for file in ("x.html", "x.collapsed"):
+            os.unlink(os.path.join(self.work, file))
+        self.run_plugin("fetch", "demo", name, "-o", "x.html", "-o", "x.collapsed", code=8)
+        self.assertEqual(self.files(), [])
+
     def test_a_page_without_a_recording_is_neither_kept_nor_stored(self):
         self.serve(mode="only-a-page")
         store = os.path.join(self.folder.name, "store")

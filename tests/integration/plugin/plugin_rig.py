@@ -35,11 +35,11 @@ class PluginRig(unittest.TestCase):
                 "users": [{"name": "u", "user": {}}]}, out)
         return server
 
-    def start(self, *arguments):
+    def start(self, *arguments, **streams):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("KUBE", "JPROF", "http", "HTTP"))}
         environment.update({"KUBECONFIG": self.config, "NO_COLOR": "1", "JPROF_IMAGE": "registry.example/jprof:1", **self.extra})
-        return subprocess.Popen([PROGRAM, *arguments], cwd=self.work, env=environment, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen([PROGRAM, *arguments], cwd=self.work, env=environment, stdin=subprocess.DEVNULL, text=True,
+                                **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams})
 
     def run_plugin(self, *arguments, code=0, timeout=60):
         process = self.start(*arguments)

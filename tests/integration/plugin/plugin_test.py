@@ -8,6 +8,7 @@ usage: plugin_test.py PROGRAM SCRIPTED_SESSION [unittest arguments]
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -55,6 +56,29 @@ class PluginTest(PluginRig):
         self.assertIn("without --json", err + _)
         out, _ = self.run_plugin("attach", "demo", "threaddump")
         self.assertEqual(len(out), 66 << 20)
+
+    def test_a_success_that_nobody_could_read_is_none(self):
+        """Standard output that is full, closed, or a pipe without a reader: exit 7, said on standard error."""
+        self.serve(mode="attach")
+
+        def run(command, stdout, **more):
+            process = self.start(*command, stdout=stdout, **more)
+            return (*process.communicate(timeout=60), process.returncode)
+
+        for command in (["attach", "demo", "threaddump"], ["attach", "--json", "demo", "threaddump"], ["list"], ["list", "--json"],
+                        ["demo", "--duration", "50ms", "--json", "-o", "x.html"], ["doctor", "demo"], ["--help"]):
+            reader, pipe = os.pipe()
+            os.close(reader)
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = [run(command, full), run(command, pipe), run(command, None, preexec_fn=lambda: os.close(1))]
+            os.close(pipe)
+            for _, err, code in done:
+                self.assertEqual(code, 7, (command, err))
+                self.assertIn("cannot write standard output", err, command)
+            # The page did not get what was printed, nor the number of the descriptor that was closed.
+            if "-o" in command:
+                self.assertTrue(self.read("x.html").endswith("</html>\n"))
+            self.assertIn(run(command, subprocess.PIPE)[2], (0, 3) if command[0] == "doctor" else (0,), command)
 
     def test_failures_have_their_exit_codes_and_leave_no_file(self):
         cases = [

@@ -111,6 +111,17 @@ struct File {
   std::string content;
 };
 
+// Instead of what was asked for.
+std::vector<std::string> sent_formats(std::vector<std::string> asked) {
+  if (mode == "own-page") {
+    return {"html", "collapsed", "jprof"};
+  }
+  if (mode == "only-a-page") {
+    return {"html", "collapsed"};
+  }
+  return asked;
+}
+
 std::vector<File> files_of(const std::string& id, const std::vector<std::string>& formats) {
   std::vector<File> out;
   for (const std::string& format : formats) {
@@ -254,14 +265,7 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
       send(FrameType::kPong, frame->payload);
     }
   }
-  std::vector<std::string> formats = request.formats;
-  if (mode == "own-page" || mode == "only-a-page") {
-    formats = {"html", "collapsed"};
-    if (mode == "own-page") {
-      formats.emplace_back("jprof");
-    }
-  }
-  send_files(request.id, files_of(request.id, formats), request.pod, {});
+  send_files(request.id, files_of(request.id, sent_formats(request.formats)), request.pod, {});
 }
 
 void targets() {
@@ -302,7 +306,9 @@ void fetch(const control::FetchRequest& request) {
   std::fprintf(stderr, "resumed at %llu\n",
                request.offsets.empty() ? 0ULL
                                        : static_cast<unsigned long long>(request.offsets[0]));
-  send_files(request.id, files_of(request.id, formats), {}, request.offsets);
+  const bool just_the_recording = formats == std::vector<std::string>{"jprof"};
+  send_files(request.id, files_of(request.id, just_the_recording ? formats : sent_formats(formats)),
+             {}, request.offsets);
 }
 
 } // namespace

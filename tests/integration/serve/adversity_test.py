@@ -56,6 +56,30 @@ class AdversityTest(ServeRig):
         (left / "profile.jprof").write_bytes(b"r" * 1000)
         return left
 
+    def test_a_success_that_nobody_could_read_is_none(self):
+        """Standard output that is full, closed, or a pipe without a reader: exit 7, said on standard error."""
+        self.start()
+        body = self.record(1)
+        self.ask(body)
+        sealed = str(self.spool / "sealed" / body["id"])
+
+        def run(command, stdout, **more):
+            return subprocess.run([JPROF, *command], env=self.env, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, **more)
+
+        for command in (["spool"], ["spool", "--json"], ["verify", sealed], ["verify", "--json", sealed],
+                        ["convert", sealed + "/profile.jprof", "-o", "-", "--to", "collapsed"]):
+            reader, pipe = os.pipe()
+            os.close(reader)
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = [run(command, full), run(command, pipe), run(command, None, preexec_fn=lambda: os.close(1))]
+            os.close(pipe)
+            for one in done:
+                self.assertEqual(one.returncode, 7, (command, one.stderr))
+                self.assertIn("cannot write", one.stderr, command)
+            told = run(command, subprocess.PIPE)
+            self.assertEqual(told.returncode, 0, (command, told))
+            self.assertTrue(told.stdout, command)
+
     @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
     def test_a_start_without_processes_recovers_later(self):
         user = self.become_somebody()
