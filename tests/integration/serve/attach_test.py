@@ -20,6 +20,14 @@ from exec_server import ExecServer, pod  # noqa: E402
 from serve_rig import CLASSES, JPROF, Jvm, SECOND, ServeRig, wait_until  # noqa: E402
 from session_client import CANCEL, REQUEST, Refused  # noqa: E402
 
+def java_of(part):
+    """The `java` of a JVM that scripts/parts has made; None if it has not."""
+    where = subprocess.run([os.path.join(HERE, "../../../scripts/parts"), "--where", part], capture_output=True, text=True, check=False)
+    found = glob.glob(where.stdout.strip() + "/**/bin/java", recursive=True) if where.stdout.strip() else []
+    return min(found, key=len, default=None)
+
+
+JDK_21 = java_of("jdk-21")
 ALL = "allow: [properties, agentProperties, threaddump, inspectheap, dumpheap, printflag, setflag, jcmd, load]\n"
 
 
@@ -109,7 +117,7 @@ class AttachTest(AttachRig):
 class KubectlTest(AttachRig):
     """The same sidecar, asked by the plugin."""
 
-    def kubectl(self, *arguments, code=0, faults=()):
+    def kubectl(self, *arguments, code=0, faults=(), command="attach"):
         server = ExecServer([pod("demo")], ["env", "-i", *("%s=%s" % item for item in self.env.items()), JPROF, "session"],
                             faults=faults)
         self.addCleanup(server.close)
@@ -119,7 +127,7 @@ class KubectlTest(AttachRig):
                 {"name": "c", "context": {"cluster": "k", "user": "u", "namespace": "shop"}}],
                 "clusters": [{"name": "k", "cluster": {"server": "http://127.0.0.1:%d" % server.port}}],
                 "users": [{"name": "u", "user": {}}]}, out)
-        done = subprocess.run([PLUGIN, "attach", "--pid", str(self.jvm.pid), *arguments], cwd=self.folder, timeout=120,
+        done = subprocess.run([PLUGIN, command, "--pid", str(self.jvm.pid), *arguments], cwd=self.folder, timeout=120,
                               env={"KUBECONFIG": config, "USER": "ann", "HOME": str(self.folder)}, capture_output=True, text=True)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout, done.stderr
@@ -141,6 +149,26 @@ class KubectlTest(AttachRig):
         self.assertIn("does not allow 'threaddump'", err)
         self.assertIn("allow", err.splitlines()[1])
         self.kubectl("demo", "nonsense", code=2)
+
+    @unittest.skipUnless(JDK_21, "scripts/parts jdk-21 was not run")
+    def test_what_stays_in_the_jvm_is_said_before_and_refused_unless_agreed_to(self):
+        self.jvm = Jvm(java=JDK_21)
+        self.addCleanup(self.jvm.close)
+        walk = ["demo", "--walker", "jvmti", "--duration", "300ms", "-o", "a.jprof"]
+        note = "note: this walker opens JVMTI"
+        self.start("allow: [record]\n")
+        _, err = self.kubectl(*walk, command="record", code=2)
+        self.assertIn("--leave-behind", err.splitlines()[-1])
+        self.assertNotIn(note, err)
+        _, err = self.kubectl(*walk, "--leave-behind", command="record", code=4)
+        self.assertIn("does not allow 'leaveBehind'", err)
+        self.assertEqual(list(self.folder.glob("a.jprof")), [])
+        self.kill_serve()
+        self.start("allow: [record, leaveBehind]\n")
+        _, err = self.kubectl(*walk, "--leave-behind", command="record")
+        self.assertTrue(err.startswith(note), err)
+        self.assertIn("20 to 30 % dearer until the JVM ends", " ".join(err.split()))
+        self.assertTrue((self.folder / "a.jprof").exists())
 
     def test_a_heap_dump_lands_here(self):
         self.start(ALL)

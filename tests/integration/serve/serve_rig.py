@@ -52,8 +52,7 @@ class Target:
 
 
 class Jvm(Target):
-    def __init__(self, prefix=(), classes=CLASSES):
-        java = shutil.which("java")
+    def __init__(self, prefix=(), classes=CLASSES, java=shutil.which("java")):
         super().__init__([*prefix, java, "-XX:+UseSerialGC", "-Xmx64m", "-cp", classes, "Known", "shares", "900"])
 
 
