@@ -45,10 +45,11 @@ class StallsTest(ServeRig):
         for caller in callers:
             caller.join()
         print(took)
-        self.assertLess(took.pop("silent"), 25)  # 15 s, and what a busy machine adds
+        # 15 s and 30, and what a busy machine adds; half a frame was waited for twice as long once.
+        self.assertLess(took.pop("silent"), 28)
         for name, seconds in took.items():
             self.assertGreater(seconds, 29, name)
-            self.assertLess(seconds, 45, name)
+            self.assertLess(seconds, 55, name)
 
 
 if __name__ == "__main__":
