@@ -209,6 +209,25 @@ def a_thousand_threads_of_three_milliseconds_are_accounted_for(context):
 
 
 @check
+def busy_threads_beside_thousands_that_wait_are_found(context):
+    """With the region that record itself chooses. Time of threads that nobody finds is a rest, and the sums would agree."""
+    for idle in ("1000", "3000"):
+        jvm = context.jvm("Births", idle, "1000")
+        code, result = context.record_for(jvm.pid, 3, "--max-overhead", "0", "-o", "b.jprof")
+        context.kill_jvms()
+
+        assert code == 0 and result["accounted"], result
+        coverage = result["coverage"]
+        cpu = coverage["processNs"] - coverage["agentNs"]
+        print(f"  {idle}: samples {coverage['samplesNs'] / cpu:.3f}, ended unseen {coverage['endedUnseenNs'] / cpu:.4f}")
+        assert coverage["complete"] and not result["losses"], result
+        assert result["threads"] > int(idle), result
+        # Of each thread's second an interval or a tick at its end is in no sample: 1 to 2 %. Of a thread not found it is all.
+        assert coverage["samplesNs"] >= 0.93 * cpu, result
+        assert coverage["endedUnseenNs"] <= 0.03 * cpu, result
+
+
+@check
 def time_that_nobody_sampled_is_said(context):
     """Threads too short to be sampled, a thousand a second: their time is in the profile, and said to be unknown."""
     jvm = context.jvm("Births", "0", "1")
@@ -218,10 +237,16 @@ def time_that_nobody_sampled_is_said(context):
     coverage = result["coverage"]
     assert not coverage["complete"], result
     accounts_for_all_of_the_time(result)
+    # A look for births finds those that live just then, a dozenth of them where the agent's thread gets its turn late.
+    print(f"  {result['threads']} threads found, {coverage['notSampledNs'] / coverage['processNs']:.3f} of the time in those without a sample")
+    assert result["threads"] > 80, result
+    assert coverage["notSampledNs"] >= 0.02 * coverage["processNs"], result
     assert any("% of the CPU time that the JVM used" in warning for warning in result["warnings"]), result
-    assert b'"warnings":["' in page_data(context.read("u.html")), result
     context.convert("u.jprof", "w.html")
-    assert b'"warnings":["' in page_data(context.read("w.html")), result
+    for page in (page_data(context.read(name)) for name in ("u.html", "w.html")):
+        assert b'"warnings":["' in page, result
+        row = re.search(rb'\["CPU time","([0-9.]+ m?s) used by the JVM: ([^"]*)"\]', page)
+        assert row and b" in samples (" in row[2] and b" in threads that ended unseen, " in row[2], row
 
 
 @check
@@ -307,7 +332,7 @@ def frames_that_wait_in_the_heap_are_found(context):
     # Missing are those of the time until the agent has learned where they are, and while the collector moves them.
     whole, missing, wrong = frozen_stacks.judge(context.read("f.collapsed").decode())
     assert not wrong, wrong[:3]
-    assert whole > 4 * missing, (whole, missing, result)
+    assert missing <= 0.05 * (whole + missing), (whole, missing, result)
 
 
 @check
