@@ -9,6 +9,8 @@ import glob
 import hashlib
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -117,6 +119,32 @@ class DeliveryTest(PluginRig):
         self.assertIn("given up after 7 s", err)
         self.assertRegex(err, r"kubectl jprof fetch -n shop demo [0-9A-Z]{26} --store 's3://bucket/x")
         self.assertEqual(sorted(f.rsplit(".", 1)[1] for f in self.files()), ["html", "jprof"])
+
+    def test_what_a_store_did_not_take_is_stored_by_the_command_that_was_named(self):
+        server = self.serve()
+        hangs = self.s3([self.refusal(403, "AccessDenied"), {"do": "stall"}])
+        _, err = self.run_plugin("demo", "--duration", "50ms", "--store", hangs, "--store-timeout", "7s", code=7)
+        program, named, *options = shlex.split(re.search(r"kubectl (jprof fetch -n shop demo [0-9A-Z]{26} --store \S+)", err).group(1))
+        self.assertEqual((program, named, options[-1]), ("jprof", "fetch", hangs))
+        [kept] = [name for name in self.files() if name.endswith(".jprof")]
+        with open(os.path.join(self.work, kept), "rb") as file:
+            recording = file.read()
+        sessions = len(server.execs)
+        good = os.path.join(self.folder.name, "good")
+        os.mkdir(good)
+        self.run_plugin(named, *options[:-1], "file://" + good)
+        self.assertGreater(len(server.execs), sessions, "it comes from the pod")
+        [manifest] = glob.glob(good + "/**/manifest.json", recursive=True)
+        bundle = os.path.dirname(manifest)
+        with open(os.path.join(bundle, "profile.jprof"), "rb") as file:
+            self.assertEqual(file.read(), recording)
+        with open(manifest, "rb") as file:
+            stored = json.load(file)
+        self.assertEqual(stored["id"], options[3])
+        self.assertEqual(sorted(os.listdir(bundle)), sorted(["manifest.json", *(file["name"] for file in stored["files"])]))
+        for file in stored["files"]:
+            with open(os.path.join(bundle, file["name"]), "rb") as content:
+                self.assertEqual(hashlib.sha256(content.read()).hexdigest(), file["sha256"], file["name"])
 
     def test_a_store_that_hangs_when_it_is_tried_is_told_and_given_up(self):
         server = self.serve()

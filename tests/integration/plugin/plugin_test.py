@@ -285,6 +285,14 @@ class PluginTest(PluginRig):
         self.assertEqual(out, "jcmd [VM.class_hierarchy -s x -n shop]\n")
         self.run_plugin("attach", "demo", "threaddump", "-n", code=2)
 
+    def test_options_of_ours_may_stand_before_the_command(self):
+        server = self.serve(mode="attach")
+        for words in (["-n", "stock", "demo"], ["demo", "-n", "stock"], ["--timeout=5s", "demo", "--namespace", "stock"]):
+            server.requests.clear()
+            out, _ = self.run_plugin("attach", *words, "threaddump", "-l")
+            self.assertEqual(out, "threaddump [-l]\n")
+            self.assertIn("/api/v1/namespaces/stock/pods/demo", [target for target, _ in server.requests])
+
     def test_ctrl_c_before_anything_is_130(self):
         server = self.serve(mode="silent")
         process = self.start("demo", "--duration", "60s")
