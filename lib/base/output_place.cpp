@@ -64,6 +64,24 @@ Result<OutputPlace> output_place(const std::string& path) {
   return place;
 }
 
+Status check_folder(const std::string& path, const OutputPlace& place) {
+  if (place.stream) {
+    return {};
+  }
+  const std::string named = directory_of(path);
+  struct stat info {};
+  if (::stat(named.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+    return make_failure(ErrorCode::kUsage, "there is no folder " + named,
+                        "make it, or name another file by -o");
+  }
+  const std::string real = directory_of(place.path);
+  if (::faccessat(AT_FDCWD, real.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    return fail(errno_error(errno, "cannot write into " + real)
+                    .with_cure("name a file in a folder that is writable by -o"));
+  }
+  return {};
+}
+
 namespace {
 
 // A FIFO without a reader is waited for, but not for ever: what waits in open(2) hears no Ctrl-C.

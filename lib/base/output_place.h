@@ -21,6 +21,10 @@ struct OutputPlace {
 // folders, sockets and disks.
 Result<OutputPlace> output_place(const std::string& path);
 
+// Whether a file can be made where `place` is, found out before any work is done for it: kUsage for
+// a folder that is not there, which is named as in `path`, kIo for one that we may not write into.
+Status check_folder(const std::string& path, const OutputPlace& place);
+
 // Writes it there: a file at once, whole or not at all (write_file_atomically). A FIFO that nobody
 // reads from for ten seconds is kIo.
 Status write_output(const std::string& path, std::string_view bytes, unsigned mode);

@@ -39,12 +39,8 @@ base::Status write_one(const std::string& path, const std::string& bytes) {
   if (path == kStandard) {
     return base::write_all(STDOUT_FILENO, bytes, kStandardName);
   }
-  const std::string directory = base::directory_of(path);
-  struct stat info {};
-  if (::stat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-    return base::make_failure(base::ErrorCode::kUsage, "there is no folder " + directory,
-                              "make it, or name another file by -o");
-  }
+  JPROF_TRY_ASSIGN(const base::OutputPlace place, base::output_place(path));
+  JPROF_TRY(base::check_folder(path, place));
   const mode_t mask = ::umask(022); // the only way to read it
   ::umask(mask);
   return base::write_output(path, bytes, 0666U & ~mask);

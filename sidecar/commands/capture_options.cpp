@@ -3,6 +3,8 @@
 #include "sidecar/commands/capture_options.h"
 
 #include "lib/base/duration.h"
+#include "lib/cli/foreign_text.h"
+#include "sidecar/record/work_directory.h"
 
 #include <cstdio>
 
@@ -38,6 +40,15 @@ void tell_what_stays(const std::string& walkers) {
                "note: %s open JVMTI: on JDK 21 and later mounts of virtual threads stay some 20 to "
                "30 %% dearer until the JVM ends\n",
                walkers.c_str());
+}
+
+void tell_of_abandoned(const std::string& folder) {
+  for (const std::string& file : record::abandoned_recordings(folder)) {
+    cli::print_warning("jprof", "an earlier jprof was killed or could not go on, and left what it "
+                                "had in " +
+                                    file + ": read it by jprof convert " + file +
+                                    " -o FILE, then remove its folder");
+  }
 }
 
 base::Result<record::CaptureRequest> request_of(const CaptureOptions& options) {

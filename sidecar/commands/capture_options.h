@@ -32,6 +32,8 @@ void add_target_options(cli::Command command, CaptureOptions& options,
 void add_leave_behind(cli::Command command, CaptureOptions& options);
 // One line on the terminal before a capture that may leave something in the JVM for good.
 void tell_what_stays(const std::string& walkers);
+// A warning for each recording that an earlier run left in `folder` because it was killed.
+void tell_of_abandoned(const std::string& folder);
 void add_agent_options(cli::Command command, CaptureOptions& options);
 
 // A request with all of them; kUsage for a duration or interval that is none.

@@ -9,10 +9,10 @@
 #include "sidecar/commands/capture_options.h"
 #include "sidecar/commands/stop_on_signal.h"
 #include "sidecar/record/walker_comparison.h"
+#include "sidecar/record/work_directory.h"
 #include "sidecar/sandbox/sandbox.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -38,31 +38,10 @@ struct CompareOptions {
   std::size_t top = 20;
 };
 
-// A private directory for the recordings in between, gone with its file at the end.
-class WorkDirectory {
- public:
-  static base::Result<std::unique_ptr<WorkDirectory>> make() {
-    const char* parent = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody sets it
-    std::string path = std::string(parent != nullptr ? parent : "/tmp") + "/jprof-compare-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) {
-      return base::fail(base::errno_error(errno, "cannot make " + path)
-                            .with_cure("name a directory that is writable by TMPDIR"));
-    }
-    return std::make_unique<WorkDirectory>(std::move(path));
-  }
-  explicit WorkDirectory(std::string path) : path_(std::move(path)) {}
-  WorkDirectory(const WorkDirectory&) = delete;
-  WorkDirectory& operator=(const WorkDirectory&) = delete;
-  ~WorkDirectory() {
-    ::unlink(recording().c_str());
-    ::rmdir(path_.c_str());
-  }
-  const std::string& path() const { return path_; }
-  std::string recording() const { return path_ + '/' + record::kRecordingFile; }
-
- private:
-  std::string path_;
-};
+std::string temporary_folder() {
+  const char* named = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return named != nullptr ? named : "/tmp";
+}
 
 struct Compared {
   std::int32_t pid = 0;
@@ -71,8 +50,8 @@ struct Compared {
 };
 
 base::Status record_round(record::CaptureRequest& request, const std::string& walker,
-                          const WorkDirectory& work, const StopOnSignal& signals, std::size_t index,
-                          Compared& out) {
+                          const record::WorkDirectory& work, const StopOnSignal& signals,
+                          std::size_t index, Compared& out) {
   request.walker = walker;
   JPROF_TRY_ASSIGN(const record::CaptureOutcome outcome,
                    record::run_capture(request, {}, signals.token()));
@@ -81,11 +60,11 @@ base::Status record_round(record::CaptureRequest& request, const std::string& wa
         outcome.interrupted ? base::ErrorCode::kInterrupted : base::ErrorCode::kPartialCapture,
         "walker " + walker + ": " + (outcome.interrupted ? "stopped" : outcome.partial_reason));
   }
-  JPROF_TRY_ASSIGN(
-      const profile::Recording recording,
-      profile::read_recording_file(work.recording(), {.times = profile::SampleTimes::kMerge,
-                                                      .lines = profile::FrameLines::kMerge}));
-  ::unlink(work.recording().c_str());
+  const std::string file = work.path() + '/' + record::kRecordingFile;
+  JPROF_TRY_ASSIGN(const profile::Recording recording,
+                   profile::read_recording_file(file, {.times = profile::SampleTimes::kMerge,
+                                                       .lines = profile::FrameLines::kMerge}));
+  ::unlink(file.c_str());
   out.comparison.add(index, recording.profile);
   out.pid = outcome.pid;
   out.java_version = outcome.java_version;
@@ -102,8 +81,9 @@ bool opens_jvmti(const std::string& walker) {
 base::Result<Compared> measure(const CompareOptions& options) {
   JPROF_TRY_ASSIGN(record::CaptureRequest request, request_of(options.capture));
   request.duration = request.duration / (options.rounds * options.walkers.size());
-  JPROF_TRY_ASSIGN(const std::unique_ptr<WorkDirectory> work, WorkDirectory::make());
-  request.directory = work->path();
+  JPROF_TRY_ASSIGN(const std::string path, record::WorkDirectory::name_in(temporary_folder()));
+  JPROF_TRY_ASSIGN(const record::WorkDirectory work, record::WorkDirectory::make(path));
+  request.directory = work.path();
   StopOnSignal signals;
   Compared out{.pid = 0, .java_version = {}, .comparison = WalkerComparison(options.walkers)};
   const auto first = static_cast<std::size_t>(std::ranges::find_if(options.walkers, opens_jvmti) -
@@ -114,7 +94,7 @@ base::Result<Compared> measure(const CompareOptions& options) {
   for (unsigned round = 0; round < options.rounds; ++round) {
     for (std::size_t turn = 0; turn < options.walkers.size(); ++turn) {
       const std::size_t i = (first + turn) % options.walkers.size();
-      JPROF_TRY(record_round(request, options.walkers[i], *work, signals, i, out));
+      JPROF_TRY(record_round(request, options.walkers[i], work, signals, i, out));
     }
   }
   return out;
@@ -223,6 +203,7 @@ base::Result<int> compare(const CompareOptions& options, bool json) {
   JPROF_TRY(check(options));
   // enter() is for good, and the next round has to attach again.
   sandbox::fence_in(sandbox::Network::kNone);
+  tell_of_abandoned(temporary_folder());
   JPROF_TRY_ASSIGN(const Compared found, measure(options));
   std::vector<ComparedMethod> methods = found.comparison.methods(kLeastShare);
   methods.resize(std::min(methods.size(), options.top));

@@ -6,7 +6,6 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/output_place.h"
-#include "lib/base/random.h"
 #include "lib/base/timestamp.h"
 #include "lib/capture/bundle.h"
 #include "lib/capture/summary.h"
@@ -16,6 +15,7 @@
 #include "sidecar/record/capture_job.h"
 #include "sidecar/record/capture_outcome.h"
 #include "sidecar/record/capture_progress.h"
+#include "sidecar/record/work_directory.h"
 #include "sidecar/sandbox/sandbox.h"
 
 #include <algorithm>
@@ -102,29 +102,16 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   }
   // Beside the first output: the finished file is moved there, not copied, and a full disk shows
   // before the end of the capture.
-  JPROF_TRY_ASSIGN(const std::string suffix, base::random_base32(10));
-  request.directory = base::directory_of(outputs.front().path) + "/.jprof-" + suffix;
+  JPROF_TRY_ASSIGN(request.directory,
+                   record::WorkDirectory::name_in(base::directory_of(outputs.front().path)));
   request.sandbox = true;
   request.writable.push_back(base::directory_of(outputs.front().path));
   for (const Output& output : outputs) { // before a minute is spent on it
     JPROF_TRY_ASSIGN(const base::OutputPlace place, base::output_place(output.path));
+    JPROF_TRY(base::check_folder(output.path, place));
     request.writable.push_back(place.stream ? place.path : base::directory_of(place.path));
   }
   return request;
-}
-
-base::Status make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) == 0) {
-    return {};
-  }
-  const int error = errno;
-  const std::string parent = base::directory_of(path);
-  if (error == ENOENT || error == ENOTDIR) {
-    return base::make_failure(base::ErrorCode::kUsage, "there is no folder " + parent,
-                              "make it, or name another file by -o");
-  }
-  return base::fail(base::errno_error(error, "cannot write into " + parent)
-                        .with_cure("name a file in a folder that is writable by -o"));
 }
 
 // A line on the terminal that each call overwrites.
@@ -176,15 +163,6 @@ base::Status deliver(const std::string& directory, const std::vector<Output>& ou
     JPROF_TRY(copy_file(from, output.path)); // wanted twice, or another file system
   }
   return {};
-}
-
-void remove_directory(const std::string& directory, const CaptureOutcome* outcome) {
-  if (outcome != nullptr) {
-    for (const record::CapturedFile& file : outcome->files) {
-      ::unlink((directory + '/' + file.name).c_str());
-    }
-  }
-  ::rmdir(directory.c_str());
 }
 
 base::Json report_json(const CaptureOutcome& outcome, const std::vector<Output>& outputs) {
@@ -244,23 +222,24 @@ base::Result<int> run_record(RecordOptions options, bool json) {
     tell_what_stays("walkers such as " + base::printable(options.walker));
   }
   sandbox::fence_in(sandbox::Network::kNone); // run_capture() says what is missing
+  tell_of_abandoned(base::directory_of(options.outputs.front()));
   StopOnSignal signals;
-  JPROF_TRY(make_directory(request.directory));
+  JPROF_TRY_ASSIGN(record::WorkDirectory work, record::WorkDirectory::make(request.directory));
   ProgressLine line(!json);
   const auto show = [&line](const record::CaptureProgress& progress) { line.show(progress); };
   base::Result<CaptureOutcome> outcome = record::run_capture(request, show, signals.token());
   line.clear();
   if (!outcome) {
-    remove_directory(request.directory, nullptr);
     return base::fail(std::move(outcome).error());
   }
   if (!outcome->file_errors.empty()) {
+    work.keep();
     return base::fail(kept_in(outcome->file_errors.front(), request.directory));
   }
   if (base::Status delivered = deliver(request.directory, outputs); !delivered) {
+    work.keep();
     return base::fail(kept_in(std::move(delivered).error(), request.directory));
   }
-  remove_directory(request.directory, &*outcome);
   return report(*outcome, outputs,
                 options.verbose ? capture::Detail::kFull : capture::Detail::kBrief, json);
 }

@@ -79,7 +79,14 @@ Check check_jvm(const jvm::Candidate& candidate, const jvm::JvmFacts& facts) {
       (facts.release.vendor.empty() ? "" : ", " + facts.release.vendor) + ", " +
       std::string(libc_word(vm.libc)) + ", " + facts.release.arch;
   const int feature = facts.release.feature;
-  if (feature != 0 && (feature < kOldest || feature > kNewest)) {
+  if (feature == 0) {
+    return checks::warn(CheckId::kJvm,
+                        text + ": neither its library nor the file release of its home says which",
+                        "see by jprof attach " + std::to_string(candidate.target.pid()) +
+                            " jcmd VM.version whether it is of Java 8 to 25, for which jprof is "
+                            "made and tested");
+  }
+  if (feature < kOldest || feature > kNewest) {
     return checks::warn(CheckId::kJvm, text, "jprof is made and tested for Java 8 to 25");
   }
   if (vm.library_deleted) {

@@ -9,6 +9,7 @@ PART is a name of scripts/parts; exits 77 (skip) where that part is not on this 
 
 import argparse
 import base64
+import glob
 import json
 import math
 import os
@@ -417,8 +418,40 @@ def failures_name_cause_and_exit_code(context):
         assert code == expected and result["message"], (options, result)
     code, result = context.record(os.getpid(), "-d", "1s", "-o", "x.html")
     assert code == 3 and result["reason"] == "NotAJvm", result
-    code, result = context.record(jvm.pid, "-d", "1s", "-o", "missing/x.html")
-    assert code == 2 and "missing" in result["message"], result
+    # Before a second is spent on it, whichever of the files it is.
+    for outputs in (["missing/x.html"], ["y.jprof", "missing/x.html"]):
+        begun = context.start(jvm.pid, "--json", "-d", "100s", *[word for output in outputs for word in ("-o", output)])
+        code, result = context.finish(begun)
+        assert code == 2 and result["message"] == "there is no folder missing", result
+        assert not os.path.exists(context.path("y.jprof"))
+
+
+@check
+def a_killed_recorder_is_told_of_by_the_next_one(context):
+    """What it had is named with the command that reads it; that of one which still records is not."""
+    jvm, other = context.jvm("Known", "shares", "300"), context.jvm("Known", "shares", "300")
+    killed = context.start(jvm.pid, "-d", "100s", "-i", "1ms", "--max-overhead", "0", "-o", "killed.html")
+    end = time.monotonic() + 100
+    while not any(os.path.getsize(file) > 4096 for file in glob.glob(context.path(".jprof-*/profile.jprof"))):
+        assert time.monotonic() < end and killed.poll() is None, "no recording was begun"
+        time.sleep(0.05)
+    kept = glob.glob(context.path(".jprof-*/profile.jprof"))[0]
+
+    def errors_of_another():
+        done = context.start(other.pid, "-d", "200ms", "-o", "next.jprof")
+        return done.communicate(timeout=120)[1].decode()
+
+    assert "killed" not in errors_of_another()
+    killed.kill()
+    killed.communicate()
+    errors = errors_of_another()
+    command = re.search(r"jprof convert (\S+/profile\.jprof) -o FILE", errors)
+    assert command and os.path.samefile(context.path(command[1]), kept), errors
+    done = subprocess.run([context.arguments.jprof, "convert", context.path(command[1]), "-o", context.path("kept.collapsed")],
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode in (0, 6), done
+    assert folded_total(context.read("kept.collapsed")) > 0
+    shutil.rmtree(os.path.dirname(kept))
 
 
 @check
