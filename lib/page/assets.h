@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-// The page's script and style as built from lib/page/src by lib/page/bundle.py, and their hashes in
+// The page's script and style as esbuild makes them of lib/page/src (lib/page/bundle.py), and their hashes in
 // the form of a Content-Security-Policy source ("sha256-...").
 namespace jprof::page {
 

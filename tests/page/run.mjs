@@ -4,7 +4,6 @@
 //
 // The browser tests of the capture page. Usage:
 //   tests/page/run             all tests (JPROF_BUILD_DIR: where bin/jprof is; default build/dev)
-//   tests/page/run --reserved  makes lib/page/reserved_names.txt anew
 //   tests/page/run FILE...     some test files
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -20,14 +19,6 @@ if (!existsSync(here + 'node_modules/playwright-core')) {
 if (!existsSync(process.env.JPROF_CHROMIUM || '/usr/bin/chromium')) {
   console.error('no /usr/bin/chromium: scripts/install browser installs it');
   process.exit(77);
-}
-if (wanted[0] === '--reserved') {
-  const { browser, closeBrowser } = await import('./browser.mjs');
-  const { findReserved, writeList } = await import('./reserved_names.mjs');
-  const page = await (await browser()).newPage();
-  writeList(await findReserved(page));
-  await closeBrowser();
-  process.exit(0);
 }
 const files = wanted.length ? wanted : readdirSync(here).filter((name) => name.endsWith('.test.mjs')).map((name) => here + name);
 

@@ -20,7 +20,7 @@ import { Pipeline } from './pipeline.js';
 import { TreeView } from './rows.js';
 import { SearchBox } from './searchbox.js';
 import { printedTable } from './share.js';
-import { Undo, field, findPath, pathHash, readFragment, writeFragment } from './state.js';
+import { Undo, findPath, pathHash, readFragment, writeFragment } from './state.js';
 import { Strip } from './strip.js';
 import { TableView } from './table.js';
 import { Theme } from './theme.js';
@@ -28,7 +28,7 @@ import { ThreadPanel } from './threads.js';
 import { CallersView, GraphView, SandwichView } from './views.js';
 
 // Changes of these need a new result; the rest only a new drawing.
-const DATA_FIELDS = [field.chips, field.range, field.base, field.threads, field.states, field.merge, field.fold, field.split];
+const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split'];
 
 export class App extends Commands {
   constructor(shadow, captures) {
@@ -235,7 +235,7 @@ export class App extends Commands {
     this.colours.choose(this.colouring, this.dark, state.mine);
     this.root.classList.toggle('dark', this.dark);
     this.shadow.host.classList.toggle('dark', this.dark);
-    this.root.dataset['view'] = state.view;
+    this.root.dataset.view = state.view;
     for (const [id, view] of Object.entries(this.views)) view.element.hidden = id !== state.view;
     this.searchBox.run();
     this.showHeader();
@@ -256,7 +256,7 @@ export class App extends Commands {
     const facts = this.headline().map((text) => h('span', text));
     refill(chrome.facts, ...facts);
     const all = this.source.sides.length === 2 ? warnings(this.source.sides[0].meta, this.source.sides[1].meta) : [];
-    for (const side of this.source.sides) for (const text of side.meta['warnings'] || []) all.push(text);
+    for (const side of this.source.sides) for (const text of side.meta.warnings || []) all.push(text);
     if (this.meta.partial) all.push('ended early: ' + this.meta.partial);
     for (const { text } of this.state.chips) if (this.pipeline.problems.has(text)) all.push(`the filter ${text} matches nothing: ${this.pipeline.problems.get(text)}`);
     chrome.warning.hidden = !all.length;

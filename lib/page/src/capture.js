@@ -53,7 +53,7 @@ async function inflate(packed, header, pacer) {
     const fed = feed();
     // Whoever reads meets its failure as well.
     fed.catch(() => {});
-    for (let piece; !(piece = await reader.read())['done']; length += piece.value.length) raw.set(piece.value, length);
+    for (let piece; !(piece = await reader.read()).done; length += piece.value.length) raw.set(piece.value, length);
     await fed;
     if (length === raw.length) return raw;
   } catch {
@@ -144,9 +144,9 @@ function readFrames(columns, count, nameCount) {
 }
 
 async function readTree(columns, meta, names, pacer) {
-  const frames = readFrames(columns, meta['frames'], names.length);
+  const frames = readFrames(columns, meta.frames, names.length);
   const known = new Split(columns, 'TKLO', 'TKHI');
-  const reader = new TreeReader(meta['nodes'] + 1, frames, known, (id, optional) => (optional ? columns.get(id) : column(columns, id)));
+  const reader = new TreeReader(meta.nodes + 1, frames, known, (id, optional) => (optional ? columns.get(id) : column(columns, id)));
   await reader.read(pacer);
   return reader;
 }
@@ -159,7 +159,7 @@ function nodesByRank(samples) {
 }
 
 async function readSamples(columns, meta, samples, pacer) {
-  const count = meta['timed'];
+  const count = meta.timed;
   if (!count) return null;
   const time = await readVarints(column(columns, 'STIM'), new Float64Array(count), pacer);
   for (let i = 1; i < count; i++) time[i] += time[i - 1];
@@ -185,7 +185,7 @@ export class Capture {
     this.names = names;
     this.tree = parts.tree;
     // What one sample weighs when all weigh the same; otherwise null and `weights` says it per node.
-    this.perSample = parts.weights ? null : meta['perSample'] || 1;
+    this.perSample = parts.weights ? null : meta.perSample || 1;
     this.samples = parts.samples;
     this.weights = parts.weights || (this.perSample === 1 ? parts.samples : parts.samples.map((n) => n * this.perSample));
     this.threads = threads;
@@ -209,8 +209,8 @@ export async function readCapture(text, pacer) {
   } catch (error) {
     throw error instanceof DamagedData ? error : new DamagedData('its description cannot be read');
   }
-  const names = await readNames(columns, meta['names'], pacer);
-  const threads = meta['threads'] ? await readTexts(columns, 'HLEN', 'HNAM', meta['threads'], pacer) : [];
+  const names = await readNames(columns, meta.names, pacer);
+  const threads = meta.threads ? await readTexts(columns, 'HLEN', 'HNAM', meta.threads, pacer) : [];
   const parts = await readTree(columns, meta, names, pacer);
   const timed = await readSamples(columns, meta, parts.samples, pacer);
   return new Capture(meta, names, parts, threads, timed);

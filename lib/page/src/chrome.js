@@ -7,7 +7,6 @@ import { button, h, listen, refill } from './dom.js';
 import { KEYS } from './keys.js';
 import { KINDS, clip, visible } from './names.js';
 import { formatCount, formatShare } from './numbers.js';
-import { field } from './state.js';
 import { STATES } from './strip.js';
 
 const TABS = [['graph', 'Graph'], ['callers', 'Callers'], ['sandwich', 'Sandwich'], ['table', 'Table'], ['tree', 'Tree']];
@@ -46,13 +45,13 @@ export class Chrome {
       h('summary', 'View'),
       h(
         'div.sheet',
-        this.check('Root below (f)', field.flame),
-        this.check('Order by name (o)', field.byName),
-        this.check('Merge generated names (g)', field.merge),
-        this.check('Fold recursion (r)', field.fold),
-        this.check('Time as heat cells (e)', field.heat),
-        (this.baseShape = this.check('Shape of the base (b)', field.baseShape)),
-        (this.rate = this.check('Weight per second instead of shares', field.rate)),
+        this.check('Root below (f)', 'flame'),
+        this.check('Order by name (o)', 'byName'),
+        this.check('Merge generated names (g)', 'merge'),
+        this.check('Fold recursion (r)', 'fold'),
+        this.check('Time as heat cells (e)', 'heat'),
+        (this.baseShape = this.check('Shape of the base (b)', 'baseShape')),
+        (this.rate = this.check('Weight per second instead of shares', 'rate')),
         h('label', 'Colours ', this.colour),
         h('label', 'Mine ', this.mine),
         button('Fold what is not mine', () => app.addChip('mine', this.mine.value.trim())),
@@ -91,7 +90,7 @@ export class Chrome {
     const { app } = this;
     const { state } = app;
     for (const tab of this.tabs.children) {
-      const on = tab.dataset['view'] === state.view;
+      const on = tab.dataset.view === state.view;
       tab.setAttribute('aria-selected', String(on));
       tab.tabIndex = on ? 0 : -1;
     }

@@ -123,7 +123,7 @@ export class Commands {
       return;
     }
     this.selectNode(node);
-    if (this.state.view === 'tree') this.views['tree'].show();
+    if (this.state.view === 'tree') this.views.tree.show();
     else this.views.graph.flame.reveal(node);
   }
 

@@ -7,7 +7,7 @@ import { Capture, readCapture } from './capture.js';
 import { Pacer } from './pacer.js';
 import { TreeBuilder } from './reshape.js';
 
-const DATA_BLOCK = /<scrip[t] type="text\/plain" id="jprof-data(?:-\d)?">([A-Za-z0-9+/=\s]*)<\/scrip[t]>/g;
+const DATA_BLOCK = /<script type="text\/plain" id="jprof-data(?:-\d)?">([A-Za-z0-9+/=\s]*)<\/script>/g;
 const MARKUP = /^\s*<(?:(?:!doctype|html|svg|\?xml)[\s>]|!--)/i;
 const MAX_BYTES = 400e6;
 

@@ -3,7 +3,6 @@
 
 // Trees that are made while they are looked at: merged callers (upwards) and merged callees (downwards).
 // A node stands for many places of the call tree; its children are found when first asked for.
-import { field } from './state.js';
 
 export class MergedTree {
   // seeds: groups of { name, kind, at: places, from: the places whose weight counts }.
@@ -25,8 +24,8 @@ export class MergedTree {
     this.nextSibling = [-1];
     this.useSelf = useSelf;
     this.addChildren(0, seeds);
-    this.total[0] = this.sumOf(0, field.total);
-    this.samples[0] = this.sumOf(0, field.samples);
+    this.total[0] = this.sumOf(0, 'total');
+    this.samples[0] = this.sumOf(0, 'samples');
   }
 
   get size() {

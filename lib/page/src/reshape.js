@@ -5,7 +5,6 @@
 // A reshaped tree comes with a map from each recorded node to its node in the new tree (-1: not in it).
 import { CallTree } from './calltree.js';
 import { KIND_LIBRARY, KIND_THREAD } from './names.js';
-import { field } from './state.js';
 
 // A tree under construction: nodes by (parent, name), found by open addressing.
 export class TreeBuilder {
@@ -41,7 +40,7 @@ export class TreeBuilder {
   }
 
   grow() {
-    for (const which of [field.parent, 'name', field.kind]) {
+    for (const which of ['parent', 'name', 'kind']) {
       const longer = new this[which].constructor(this[which].length * 2);
       longer.set(this[which]);
       this[which] = longer;

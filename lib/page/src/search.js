@@ -3,7 +3,6 @@
 
 // Search: plain text, /regex/, name: class: pkg:. It marks names; how much they weigh is counted once per stack.
 import { splitName } from './names.js';
-import { field } from './state.js';
 
 // { test(name) }, { expression } (for the matcher, never here) or { error }. Case counts only when a capital letter is typed.
 export function parseQuery(text) {
@@ -25,7 +24,7 @@ export function parseQuery(text) {
   const needle = exact ? wanted : wanted.toLowerCase();
   const holds = (s) => (exact ? s : s.toLowerCase()).includes(needle);
   if (!part) return { test: holds };
-  const which = { name: field.method, class: field.cls, 'pkg': field.pkg }[part[1]];
+  const which = { name: 'method', class: 'cls', pkg: 'pkg' }[part[1]];
   return { test: (name) => holds(splitName(name)[which]) };
 }
 

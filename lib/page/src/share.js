@@ -71,7 +71,7 @@ export function svgOf(view, title) {
   const height = layout.rows.length * row + 40;
   const out = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
-    `<title>${xml(visible(title))}<\/title><rect width="100%" height="100%" fill="#fff"/><text x="8" y="20" font-size="15">${xml(visible(title))}<\/text>`,
+    `<title>${xml(visible(title))}</title><rect width="100%" height="100%" fill="#fff"/><text x="8" y="20" font-size="15">${xml(visible(title))}</text>`,
   ];
   layout.rows.forEach((boxes, depth) => {
     const y = flame ? height - (depth + 1) * row - 4 : 36 + depth * row;
@@ -84,13 +84,13 @@ export function svgOf(view, title) {
       const fill = boxes.run[k] ? '#c3c7ce' : model.tree.name[node] < 0 ? '#e4e7ec' : kindColour(model.tree.kind[node], name, false);
       const text = wide > 30 ? clip(name, Math.floor(wide / 7)) : '';
       out.push(
-        `<g><title>${xml(name)} ${xml(share)}<\/title><rect x="${left.toFixed(2)}" y="${y}" width="${Math.max(0.3, wide - 0.5).toFixed(2)}" height="${row - 1}" fill="${fill}"/>` +
-          (text ? `<text x="${(left + 3).toFixed(2)}" y="${y + 13}">${xml(text)}<\/text>` : '') +
-          '<\/g>',
+        `<g><title>${xml(name)} ${xml(share)}</title><rect x="${left.toFixed(2)}" y="${y}" width="${Math.max(0.3, wide - 0.5).toFixed(2)}" height="${row - 1}" fill="${fill}"/>` +
+          (text ? `<text x="${(left + 3).toFixed(2)}" y="${y + 13}">${xml(text)}</text>` : '') +
+          '</g>',
       );
     }
   });
-  return out.join('\n') + '\n<\/svg>\n';
+  return out.join('\n') + '\n</svg>\n';
 }
 
 // The part of a printed page that the screen does not have: facts and the top methods.

@@ -3,9 +3,6 @@
 
 // What the user chose, as one object; how it goes into the fragment of the address and back; undo.
 
-// The name of a property as text, whatever it is in the shrunken script: field.zoom is 'zoom' in this source.
-export const field = new Proxy({}, { get: (_, name) => name });
-
 export const VIEWS = ['graph', 'callers', 'sandwich', 'table', 'tree'];
 
 export function emptyState() {
@@ -36,7 +33,7 @@ export function emptyState() {
 
 const VERBS = ['keep', 'drop', 'start', 'hide', 'mine'];
 const MAX_FRAGMENT = 2000;
-const FLAGS = { f: field.flame, o: field.byName, g: field.merge, r: field.fold, p: field.split, b: field.baseShape, s: field.rate, e: field.heat };
+const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate', e: 'heat' };
 
 const numbers = (text, separator) => text.split(separator).map(Number);
 const isRange = (r) => r.length === 2 && r.every(Number.isFinite) && r[0] >= 0 && r[0] < r[1];
@@ -95,7 +92,7 @@ export function readFragment(text) {
   if (/^[0-9a-z]+$/.test(get('m'))) state.method = get('m');
   if (/^\d+\.[0-9a-z]+$/.test(get('n'))) state.path = get('n');
   state.query = get('q').slice(0, 1000);
-  for (const [key, which] of [['t', field.range], ['tb', field.base]]) {
+  for (const [key, which] of [['t', 'range'], ['tb', 'base']]) {
     const range = numbers(get(key), '-');
     if (get(key) && isRange(range)) state[which] = range;
   }

@@ -6,7 +6,6 @@ import { h, listen, oncePerFrame } from './dom.js';
 import { drawHeat, heatCells, heatGrid, heatTick } from './heat.js';
 import { formatClock, formatCount, formatSeconds, plural } from './numbers.js';
 import { eachSelected } from './selection.js';
-import { field } from './state.js';
 
 export const STATES = ['unknown', 'running', 'runnable', 'sleeping', 'waiting', 'parked', 'blocked', 'in native'];
 const STATE_LIGHT = ['#6f9bd1', '#4f9d69', '#8cc084', '#c9ccd3', '#d8b765', '#e3cf97', '#d1685c', '#d9975a'];
@@ -78,12 +77,12 @@ export class Strip {
       return { x: event.clientX - left, y: event.clientY - top };
     };
     let start = null;
-    let which = field.range;
+    let which = 'range';
     listen(this.surface, 'pointerdown', (event) => {
       if (event.button > 0 || !this.available) return;
       this.surface.setPointerCapture(event.pointerId);
       start = at(event);
-      which = event.shiftKey && this.app.state.range ? field.base : field.range;
+      which = event.shiftKey && this.app.state.range ? 'base' : 'range';
       this.before = this.app.rememberFilters();
     });
     listen(this.surface, 'pointermove', (event) => {
