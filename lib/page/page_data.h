@@ -12,7 +12,7 @@
 #include <vector>
 
 // The data block of a page: format in docs/formats/page.md. Constants are shared with the reader in
-// lib/page/src/capture.js.
+// lib/page/src/data/capture.js.
 namespace jprof::page {
 
 inline constexpr std::string_view kMagic = "jprof.pg";

@@ -235,7 +235,7 @@ test('B19: a name has the same colour in every open', async () => {
 });
 
 test('B19: text has a contrast of 4.5 on every colour, light and dark', async () => {
-  const { kindColour, markColour, evidenceColour, textColour, Colours } = await import('../../lib/page/src/colours.js');
+  const { kindColour, markColour, evidenceColour, textColour, Colours } = await import('../../lib/page/src/graph/colours.js');
   const page = await (await browser()).newPage();
   for (const dark of [false, true]) {
     const fills = [markColour(dark)];
@@ -267,7 +267,7 @@ test('B19: text has a contrast of 4.5 on every colour, light and dark', async ()
 });
 
 test('B20: help lists every key and the counts per kind', async () => {
-  const { KEYS } = await import('../../lib/page/src/keys.js');
+  const { KEYS } = await import('../../lib/page/src/controls/keys.js');
   await withPage(t2, {}, async (page) => {
     await press(page, '?');
     const text = await page.locator('dialog.help').innerText();
@@ -285,7 +285,7 @@ test('B20: help lists every key and the counts per kind', async () => {
 });
 
 test('B17: names are shortened from the left, then cut', async () => {
-  const { shortenings } = await import('../../lib/page/src/names.js');
+  const { shortenings } = await import('../../lib/page/src/data/names.js');
   assert.deepEqual(shortenings('com.acme.pay.OrderService.place'), ['com.acme.pay.OrderService.place', 'c.a.p.OrderService.place', 'OrderService.place', 'place']);
   assert.deepEqual(shortenings('G1ParEvacuate::run'), ['G1ParEvacuate::run']);
   assert.deepEqual(shortenings('main'), ['main']);

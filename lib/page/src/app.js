@@ -2,30 +2,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The page: one state, one result of the pipeline, and the views that show it.
-import { Chrome } from './chrome.js';
-import { Colours } from './colours.js';
-import { Commands } from './commands.js';
-import { jointSource, singleSource, warnings } from './compare.js';
-import { Details } from './details.js';
-import { afterPaint, h, later, listen, oncePerFrame, refill } from './dom.js';
-import { readOther } from './intake.js';
-import { bindKeys } from './keys.js';
-import { startOf } from './layout.js';
-import { outermostPlaces } from './merged.js';
-import { sumMethods } from './methods.js';
-import { KIND_THREAD, clip, hashText, visible } from './names.js';
-import { formatCount, formatShare, formatWeight, plural } from './numbers.js';
-import { Outline } from './outline.js';
-import { Pipeline } from './pipeline.js';
-import { TreeView } from './rows.js';
-import { SearchBox } from './searchbox.js';
-import { printedTable } from './share.js';
-import { Undo, findPath, pathHash, readFragment, writeFragment } from './state.js';
-import { Strip } from './strip.js';
-import { TableView } from './table.js';
-import { Theme } from './theme.js';
-import { ThreadPanel } from './threads.js';
-import { CallersView, GraphView, SandwichView } from './views.js';
+import { Chrome } from './controls/chrome.js';
+import { Colours } from './graph/colours.js';
+import { Commands } from './controls/commands.js';
+import { jointSource, singleSource, warnings } from './data/compare.js';
+import { Details } from './controls/details.js';
+import { afterPaint, h, later, listen, oncePerFrame, refill } from './dom/dom.js';
+import { readOther } from './data/intake.js';
+import { bindKeys } from './controls/keys.js';
+import { startOf } from './graph/layout.js';
+import { outermostPlaces } from './data/merged.js';
+import { sumMethods } from './data/methods.js';
+import { KIND_THREAD, clip, hashText, visible } from './data/names.js';
+import { formatCount, formatShare, formatWeight, plural } from './data/numbers.js';
+import { Outline } from './views/outline.js';
+import { Pipeline } from './data/pipeline.js';
+import { TreeView } from './views/rows.js';
+import { SearchBox } from './controls/searchbox.js';
+import { printedTable } from './controls/share.js';
+import { Undo, findPath, pathHash, readFragment, writeFragment } from './data/state.js';
+import { Strip } from './views/strip.js';
+import { TableView } from './views/table.js';
+import { Theme } from './controls/theme.js';
+import { ThreadPanel } from './controls/threads.js';
+import { CallersView, GraphView, SandwichView } from './views/views.js';
 
 // Changes of these need a new result; the rest only a new drawing.
 const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split'];

@@ -3,10 +3,10 @@
 
 // Start: decode what the page holds, then show it, or say why that cannot be.
 import { App } from './app.js';
-import { DamagedData } from './bytes.js';
-import { NewerFormat, OldBrowser, readCapture } from './capture.js';
-import { h, refill } from './dom.js';
-import { Pacer } from './pacer.js';
+import { DamagedData } from './data/bytes.js';
+import { NewerFormat, OldBrowser, readCapture } from './data/capture.js';
+import { h, refill } from './dom/dom.js';
+import { Pacer } from './data/pacer.js';
 
 // For so long after the start of navigation nothing is said of the progress.
 const SILENT_MS = 500;

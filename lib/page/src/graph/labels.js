@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Text that fits a box: the longest form of a name that has room.
-import { shortenings } from './names.js';
+import { shortenings } from '../data/names.js';
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 

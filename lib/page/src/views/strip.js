@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Samples over time, stacked by thread state. Dragging selects a range; everything else follows.
-import { h, listen, oncePerFrame } from './dom.js';
+import { h, listen, oncePerFrame } from '../dom/dom.js';
 import { drawHeat, heatCells, heatGrid, heatTick } from './heat.js';
-import { formatClock, formatCount, formatSeconds, plural } from './numbers.js';
-import { eachSelected } from './selection.js';
+import { formatClock, formatCount, formatSeconds, plural } from '../data/numbers.js';
+import { eachSelected } from '../data/selection.js';
 
 export const STATES = ['unknown', 'running', 'runnable', 'sleeping', 'waiting', 'parked', 'blocked', 'in native'];
 const STATE_LIGHT = ['#6f9bd1', '#4f9d69', '#8cc084', '#c9ccd3', '#d8b765', '#e3cf97', '#d1685c', '#d9975a'];

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Light or dark: the system's choice until the user makes one, kept if the browser keeps anything.
-import { listen } from './dom.js';
+import { listen } from '../dom/dom.js';
 
 const KEY = 'jprof-theme';
 

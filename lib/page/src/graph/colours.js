@@ -3,7 +3,7 @@
 
 // Colours: by kind of frame, by package, by "mine"; marks of a search; shades of a comparison.
 // A name has the same colour in every open and every view.
-import { hashText, splitName } from './names.js';
+import { hashText, splitName } from '../data/names.js';
 
 const FIRST_NEUTRAL_KIND = 10;
 

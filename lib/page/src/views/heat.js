@@ -3,7 +3,7 @@
 
 // Time as cells: a column for each second (for several, where columns would be too narrow), a row for each part of it.
 // What happens every second, or at its start, shows as a line or a pattern.
-import { eachSelected } from './selection.js';
+import { eachSelected } from '../data/selection.js';
 
 const HEAT_ROWS = 20;
 const MIN_COLUMN = 3;

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What is known about the selected box or method, and what can be done with it; the tooltip.
-import { evidenceColour, kindColour } from './colours.js';
-import { button, h, refill } from './dom.js';
-import { KINDS, clip, visible } from './names.js';
-import { formatCount, formatPoints, formatShare, formatWeight, plural } from './numbers.js';
+import { evidenceColour, kindColour } from '../graph/colours.js';
+import { button, h, refill } from '../dom/dom.js';
+import { KINDS, clip, visible } from '../data/names.js';
+import { formatCount, formatPoints, formatShare, formatWeight, plural } from '../data/numbers.js';
 
 export class Details {
   constructor(app) {

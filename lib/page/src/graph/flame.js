@@ -3,7 +3,7 @@
 
 // The graph: a tree drawn on one canvas of the size of its viewport, with a scroll of its own.
 import { greyColour, markColour, textColour } from './colours.js';
-import { h, listen, oncePerFrame, reducedMotion } from './dom.js';
+import { h, listen, oncePerFrame, reducedMotion } from '../dom/dom.js';
 import { bindGestures } from './gestures.js';
 import { Labels } from './labels.js';
 import { layoutBoxes, startOf } from './layout.js';

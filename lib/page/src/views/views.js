@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The three views that draw a graph: the graph itself, merged callers, and the sandwich of one method.
-import { evidenceColour } from './colours.js';
-import { afterPaint, h, listen, oncePerFrame } from './dom.js';
-import { FlameView } from './flame.js';
-import { layoutBoxes, startOf } from './layout.js';
-import { mergedCallers, sandwichOf } from './merged.js';
+import { evidenceColour } from '../graph/colours.js';
+import { afterPaint, h, listen, oncePerFrame } from '../dom/dom.js';
+import { FlameView } from '../graph/flame.js';
+import { layoutBoxes, startOf } from '../graph/layout.js';
+import { mergedCallers, sandwichOf } from '../data/merged.js';
 
 // What a FlameView needs to know about a tree, from the app's state.
 export function modelOf(app, tree, measure, values) {

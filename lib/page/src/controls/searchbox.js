@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The search field: marks what it finds, says how much that is, walks through it.
-import { button, h } from './dom.js';
-import { Matcher } from './matcher.js';
-import { formatCount, formatShare } from './numbers.js';
-import { countMethods, hitsByWeight, matchNames, parseQuery, weighHits } from './search.js';
+import { button, h } from '../dom/dom.js';
+import { Matcher } from '../data/matcher.js';
+import { formatCount, formatShare } from '../data/numbers.js';
+import { countMethods, hitsByWeight, matchNames, parseQuery, weighHits } from '../data/search.js';
 
 const SEARCHING = 'searching …';
 

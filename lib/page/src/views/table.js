@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The table of methods: self, total, share; with two captures also what changed and how surely.
-import { passing, twoSided } from './compare.js';
-import { h, refill } from './dom.js';
-import { visible } from './names.js';
-import { formatCount, formatPoints, formatShare, formatWeight } from './numbers.js';
-import { VirtualList } from './virtual.js';
+import { passing, twoSided } from '../data/compare.js';
+import { h, refill } from '../dom/dom.js';
+import { visible } from '../data/names.js';
+import { formatCount, formatPoints, formatShare, formatWeight } from '../data/numbers.js';
+import { VirtualList } from '../dom/virtual.js';
 
 const PLAIN = [
   ['self', 'Self', 'Weight in the method itself'],

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // All keys, in one table: what they do, and what the help says. Single letters are off while typing.
-import { listen } from './dom.js';
+import { listen } from '../dom/dom.js';
 
 // [keys, description, run(app, event)]
 export const KEYS = [

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Threads by weight, and thread states: which of them count.
-import { button, h, refill } from './dom.js';
-import { hashText, visible } from './names.js';
-import { formatCount, formatShare } from './numbers.js';
-import { STATES } from './strip.js';
-import { VirtualList } from './virtual.js';
+import { button, h, refill } from '../dom/dom.js';
+import { hashText, visible } from '../data/names.js';
+import { formatCount, formatShare } from '../data/numbers.js';
+import { STATES } from '../views/strip.js';
+import { VirtualList } from '../dom/virtual.js';
 
 const pattern = (name) => name.replace(/\d+/g, '#');
 

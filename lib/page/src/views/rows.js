@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The call tree as rows, opened along the hottest path.
-import { h } from './dom.js';
-import { visible } from './names.js';
-import { formatCount, formatShare } from './numbers.js';
-import { VirtualList } from './virtual.js';
+import { h } from '../dom/dom.js';
+import { visible } from '../data/names.js';
+import { formatCount, formatShare } from '../data/numbers.js';
+import { VirtualList } from '../dom/virtual.js';
 
 export class TreeView {
   constructor(app) {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The frame around the views: title, tabs, menus, chips, help.
-import { kindColour } from './colours.js';
-import { button, h, listen, refill } from './dom.js';
+import { kindColour } from '../graph/colours.js';
+import { button, h, listen, refill } from '../dom/dom.js';
 import { KEYS } from './keys.js';
-import { KINDS, clip, visible } from './names.js';
-import { formatCount, formatShare } from './numbers.js';
-import { STATES } from './strip.js';
+import { KINDS, clip, visible } from '../data/names.js';
+import { formatCount, formatShare } from '../data/numbers.js';
+import { STATES } from '../views/strip.js';
 
 const TABS = [['graph', 'Graph'], ['callers', 'Callers'], ['sandwich', 'Sandwich'], ['table', 'Table'], ['tree', 'Tree']];
 const VERB_WORDS = new Map([['keep', 'only stacks with'], ['drop', 'without stacks with'], ['start', 'starting at'], ['hide', 'hidden'], ['mine', 'mine']]);

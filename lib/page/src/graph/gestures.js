@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Mouse, touch and wheel over a graph.
-import { listen } from './dom.js';
+import { listen } from '../dom/dom.js';
 
 const CLICK_SLOP = 3;
 

@@ -3,7 +3,7 @@
 
 // Rows of boxes as pixels: each row is made one pixel high and stretched when it is drawn. A large graph has tens of
 // thousands of boxes, and asking the browser for a rectangle each takes ten times as long.
-import { h } from './dom.js';
+import { h } from '../dom/dom.js';
 
 const ODD = 0x00ff00ff;
 const EVEN = 0xff00ff00;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The graph for those who cannot see it: a hidden tree of the open branches that moves with the cursor.
-import { afterPaint, h, listen, refill } from './dom.js';
-import { clip, visible } from './names.js';
+import { afterPaint, h, listen, refill } from '../dom/dom.js';
+import { clip, visible } from '../data/names.js';
 
 const MAX_SIBLINGS = 40;
 const MAX_LEVELS = 200;

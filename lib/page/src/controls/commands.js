@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the user can do, by key, button or menu: everything that is one step.
-import { startOf } from './layout.js';
+import { startOf } from '../graph/layout.js';
 import { copyText, foldedLine, foldedText, save, stackText, svgOf } from './share.js';
-import { Undo } from './state.js';
+import { Undo } from '../data/state.js';
 
 export class Commands {
   // ---- looking ----

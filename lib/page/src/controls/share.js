@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What leaves the page: copied text, files, paper.
-import { kindColour } from './colours.js';
-import { h } from './dom.js';
-import { layoutBoxes } from './layout.js';
-import { clip, visible } from './names.js';
-import { formatCount, formatShare } from './numbers.js';
+import { kindColour } from '../graph/colours.js';
+import { h } from '../dom/dom.js';
+import { layoutBoxes } from '../graph/layout.js';
+import { clip, visible } from '../data/names.js';
+import { formatCount, formatShare } from '../data/numbers.js';
 
 export async function copyText(text, root) {
   try {
