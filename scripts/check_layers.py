@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks which folder includes what: ARCHITECTURE.md's table of folders as a test.
+"""Checks which folder includes what, and which of the page's modules import what: ARCHITECTURE.md's table of folders as a test.
 
 usage: scripts/check_layers.py [ROOT]
 
 Prints one line for each violation and ends with 1 if there is any.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -33,6 +34,13 @@ MAY_INCLUDE = {
     "lib/profile": ["lib/base", "lib/wire"],
     "lib/render": ["lib/base", "lib/profile"],
     "lib/page": ["lib/base", "lib/profile", "lib/render"],
+    # The page's script: data knows nothing of a browser's elements; views show it, controls change what they show.
+    "lib/page/src/data": [],
+    "lib/page/src/dom": [],
+    "lib/page/src/graph": ["lib/page/src/data", "lib/page/src/dom"],
+    "lib/page/src/views": ["lib/page/src/data", "lib/page/src/dom", "lib/page/src/graph"],
+    "lib/page/src/controls": ["lib/page/src/data", "lib/page/src/dom", "lib/page/src/graph", "lib/page/src/views"],
+    "lib/page/src": ["lib/page/src/data", "lib/page/src/dom", "lib/page/src/graph", "lib/page/src/views", "lib/page/src/controls"],
     "lib/formats": ["lib/base", "lib/profile", "lib/render", "lib/page"],
     "lib/http": ["lib/base"],
     "lib/store": ["lib/base", "lib/http"],
@@ -109,6 +117,8 @@ LINUX_ONLY = re.compile(r"linux/|asm/|elf\.h|link\.h|ucontext\.h|"
 WIRE_HEADERS = {"cstddef", "cstdint", "type_traits"}  # shared with an agent that has no C++ library
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+# import { a } from './b.js'; the last line of a longer one; export { a } from; import './b.js'; import('./b.js')
+IMPORT = re.compile(r"""^\s*(?:import\b|export\b|\}).*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]""")
 
 
 def row_of(folder, table):
@@ -125,9 +135,13 @@ def is_below(path, folder):
 
 def quoted(root, path, header):
     """Why `path` may not include "header"; None if it may."""
-    folder, target = str(pathlib.PurePosixPath(path).parent), header.rpartition("/")[0]
     if not (root / header).is_file():
         return 'no such file: includes are written from the root of the tree'
+    return layered(path, header)
+
+
+def layered(path, header):
+    folder, target = str(pathlib.PurePosixPath(path).parent), header.rpartition("/")[0]
     row = row_of(folder, MAY_INCLUDE)
     if row is None:
         return f"{folder} has no row in scripts/check_layers.py"
@@ -140,8 +154,18 @@ def quoted(root, path, header):
     return f"{row} may not use {target}"
 
 
+def imported(root, path, module):
+    """The file that `path` imports as `module`, and why it may not."""
+    if not module.startswith("."):
+        return module, "the page imports nothing but its own modules"
+    target = os.path.normpath(os.path.join(os.path.dirname(path), module))
+    if not (root / target).is_file():
+        return target, "no such file"
+    return target, layered(path, target)
+
+
 def cycles(table):
-    """Rows that may include each other, through whichever others: then there is no order among them."""
+    """Rows (or modules) that may use each other, through whichever others: then there is no order among them."""
     done = set()
 
     def visit(row, path):
@@ -175,11 +199,31 @@ def angled(path, header):
 def tracked(root):
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, check=True,
                             text=True, stdout=subprocess.PIPE).stdout.splitlines()
-    return [path for path in listed if path.endswith((".h", ".cpp", ".c")) and (root / path).is_file()]
+    return [path for path in listed if (root / path).is_file()]
+
+
+def module_violations(root, paths):
+    modules = {}
+    for path in paths:
+        modules[path] = []
+        folder = os.path.dirname(path)
+        if folder not in MAY_INCLUDE:
+            yield f"{path}: {folder} has no row in scripts/check_layers.py"
+        for number, line in enumerate((root / path).read_text(encoding="utf-8").splitlines(), 1):
+            for match in IMPORT.finditer(line):
+                target, why = imported(root, path, match[1] or match[2] or match[3])
+                modules[path].append(target)
+                if why:
+                    yield f"{path}:{number}: {target}: {why}"
+    yield from (f"in a circle: {cycle}" for cycle in cycles(modules))
 
 
 def violations(root):
-    for path in tracked(root):
+    paths = tracked(root)
+    yield from module_violations(root, [path for path in paths if path.startswith("lib/page/src/") and path.endswith(".js")])
+    for path in paths:
+        if not path.endswith((".h", ".cpp", ".c")):
+            continue
         text = (root / path).read_text(encoding="utf-8", errors="replace")
         for number, line in enumerate(text.splitlines(), 1):
             match = INCLUDE.match(line)

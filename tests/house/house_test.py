@@ -72,6 +72,32 @@ class HouseTest(unittest.TestCase):
                                {**CLEAN, include: HEADER, path: SPDX + f'#include "{include}"\n'})
             self.assertEqual((code, "may not use" in output), (1, True), f"{path} {include}: {output}")
 
+    def test_layers_of_the_page(self):
+        def page(path, line, other="lib/page/src/data/b.js"):
+            return run("check_layers.py", {**CLEAN, other: SPDX, path: SPDX + line + "\n"})
+
+        for path, line in (("lib/page/src/views/a.js", "import { b } from '../data/b.js';"), ("lib/page/src/main.js", "import './data/b.js';"),
+                           ("lib/page/src/data/a.js", "export { b } from './b.js';"), ("lib/page/src/data/a.js", "// from '../views/b.js'")):
+            self.assertEqual(page(path, line), (0, ""), f"{path} {line}")
+        order = ("data", "graph", "views", "controls")
+        upwards = [(below, above) for i, below in enumerate(order) for above in order[i + 1:]] + [("data", "dom"), ("dom", "data")]
+        for below, above in upwards:
+            for line in (f"import {{ b }} from '../{above}/b.js';", f"import {{\n  b,\n}} from '../{above}/b.js';", f"import '../{above}/b.js';",
+                         f"const b = await import('../{above}/b.js');", f"export {{ b }} from '../{above}/b.js';"):
+                code, output = page(f"lib/page/src/{below}/a.js", line, f"lib/page/src/{above}/b.js")
+                self.assertEqual((code, len(output.splitlines())), (1, 1), f"{below} {line}: {output}")
+                self.assertIn(f"lib/page/src/{below} may not use lib/page/src/{above}", output)
+        for path, line, expected in (("lib/page/src/data/a.js", "import { main } from '../b.js';", "may not use lib/page/src"),
+                                     ("lib/page/src/data/a.js", "import { b } from 'b';", "its own modules"),
+                                     ("lib/page/src/data/a.js", "import { b } from './c.js';", "no such file"),
+                                     ("lib/page/src/new/a.js", "", "lib/page/src/new has no row")):
+            code, output = page(path, line, "lib/page/src/b.js" if "main" in line else "lib/page/src/data/b.js")
+            self.assertEqual(code, 1, output)
+            self.assertIn(expected, output)
+        circle = {"lib/page/src/data/b.js": SPDX + "import { a } from './a.js';\n", "lib/page/src/data/a.js": SPDX + "import { b } from './b.js';\n"}
+        code, output = run("check_layers.py", {**CLEAN, **circle})
+        self.assertEqual((code, "in a circle: lib/page/src/data/a.js -> lib/page/src/data/b.js" in output), (1, True), output)
+
     def test_layers_have_an_order(self):
         sys.path.insert(0, str(ROOT / "scripts"))
         import check_layers  # pylint: disable=import-outside-toplevel
