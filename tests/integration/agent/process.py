@@ -29,6 +29,27 @@ def names_of_threads(pid):
     return _of_threads(pid, _name)
 
 
+def thread_named(pid, name):
+    """The id of the only thread of that name."""
+    (tid,) = (int(os.path.basename(directory)) for directory in _of_threads(pid, str) if _name(directory) == name)
+    return tid
+
+
+def state_of(pid, tid):
+    """The letter that the kernel has for it."""
+    with open(f"/proc/{pid}/task/{tid}/stat") as text:
+        return text.read().rpartition(")")[2].split()[0]
+
+
+def children(pid):
+    """Processes that its threads have started."""
+    def read(directory):
+        with open(directory + "/children") as text:
+            return [int(child) for child in text.read().split()]
+
+    return [child for found in _of_threads(pid, read) for child in found]
+
+
 def counted(pid, what):
     """N of the thread named "what-N"."""
     found = (re.fullmatch(rf"{what}-(\d+)", name) for name in names_of_threads(pid))
@@ -38,6 +59,11 @@ def counted(pid, what):
 def caught_signals(pid):
     """The mask of those that have a handler."""
     return _mask(f"/proc/{pid}", "SigCgt")
+
+
+def ignored_signals(pid):
+    """The mask of those that a program that it starts will ignore, too."""
+    return _mask(f"/proc/{pid}", "SigIgn")
 
 
 def blocked_signals(pid):

@@ -7,13 +7,14 @@ Usage: stop_test.py --jdk PART --library libjprof.so --classes DIR [TEST...]
 """
 
 import os
+import select
 import shutil
 import signal
 import tempfile
 
 from checks import balanced, check, main, wait_until_gone
-from driver import Session, wait_for
-from process import caught_signals, counted
+from driver import STOP, Session, wait_for
+from process import caught_signals, children, counted, ignored_signals, state_of, thread_named
 
 WORKED_NS = 50_000_000
 
@@ -79,6 +80,84 @@ def a_signal_in_a_tracers_hand_kills_nobody(context):
         assert not is_mapped(jvm)
 
 
+def call_of(pid, tid):
+    """The system call that it is in, and its arguments."""
+    with open(f"/proc/{pid}/task/{tid}/syscall") as text:
+        return text.read().split()[:7]
+
+
+def stop_for_a_moment(pid):
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: state_of(pid, pid) == "T", 0.0002)
+    os.kill(pid, signal.SIGCONT)
+
+
+def stopped_at_each_call(context, jvm, tid, let_go_at):
+    """A session that ends while the worker is held at its signal, and the process is stopped, and goes on, wherever the agent's
+    thread enters or leaves the kernel. The worker's tracer lets go at that call, or else once the session has ended. Returns the
+    number of calls until then, and until the thread ended."""
+    worker = context.trace(tid)
+    session = Session(jvm, context.library, interval_ms=1)
+    worker.hold(signal.SIGPROF)
+    agent = context.trace(thread_named(jvm.pid, "jprof"))
+    agent.interrupt()
+    session.channel.send(bytes((STOP, 0, 0, 0, 8, 0, 0, 0)))
+    calls = calls_until_stopped = 0
+    last = ()
+    while agent.to_system_call():
+        calls += 1
+        # A sleep begins anew with what is left of its time, each time that it is interrupted: it would never end.
+        this = call_of(jvm.pid, agent.tid)
+        last = (*last[-2:], this)
+        if last != (this, this, this):
+            stop_for_a_moment(jvm.pid)
+        if not calls_until_stopped and select.select([session.channel], [], [], 0)[0]:
+            calls_until_stopped = calls
+            region = session.stopped()
+            assert (session.reason, session.in_flight) == ("asked", 0), (session.reason, session.in_flight)
+            assert worker.closed or session.handler_left[0] >= 1, session.handler_left
+            balanced(region, some=False)
+            session.close()
+        if not worker.closed and (calls == let_go_at or calls_until_stopped):
+            worker.close()
+        assert jvm.process.poll() is None, f"the JVM ended with {jvm.process.poll()} at call {calls}"
+    assert calls_until_stopped, "the agent's thread has ended without a word"
+    return calls_until_stopped, calls
+
+
+@check
+def the_process_may_be_stopped_at_each_step_of_the_stop(context):
+    """SIGSTOP and SIGCONT between any two steps, while a signal is in a tracer's hand, who lets go before, in between or after."""
+    jvm, tid = jvm_with_worker(context)
+    whole, _ = stopped_at_each_call(context, jvm, tid, None)
+    for part in (1, 2, 3):
+        works_on(jvm, tid)
+        wait_until_gone(jvm.pid)
+        assert not is_mapped(jvm)
+        let_go_at = whole * part // 4
+        print(f"  of {whole} calls: let go at {let_go_at}, ended after", *stopped_at_each_call(context, jvm, tid, let_go_at))
+    works_on(jvm, tid)
+    wait_until_gone(jvm.pid)
+    assert not is_mapped(jvm)
+
+
+@check
+def jfr_may_have_the_signal_once_the_tracer_is_gone(context):
+    """A handler left for good would keep its sampler of CPU time from starting: it refuses where there is one."""
+    if context.feature() < 25:
+        return
+    jvm, tid, tracer = held_at_the_stop(context)
+    tracer.close()
+    works_on(jvm, tid)
+    wait_until_gone(jvm.pid)
+    answer = jvm.attach("jcmd", "JFR.start name=after jdk.CPUTimeSample#enabled=true jdk.CPUTimeSample#throttle=10ms")
+    assert "Started recording" in answer, answer
+    wait_for(lambda: has_handler(jvm))
+    with tempfile.TemporaryDirectory() as folder:
+        answer = jvm.attach("jcmd", f"JFR.stop name=after filename={folder}/after.jfr")
+        assert os.path.getsize(f"{folder}/after.jfr") > 1000, answer
+
+
 @check
 def the_next_session_takes_the_handler_over(context):
     """Also one that another copy of the library is loaded for; and lets go of it when the last signal has arrived."""
@@ -122,6 +201,11 @@ def a_straggler_is_waited_for(context):
     assert f"thread {tid} (" in refused.failure[2], refused.failure
     refused.close()
     assert is_mapped(jvm) and has_handler(jvm)
+    jvm.process.stdin.write(b"\n")
+    jvm.process.stdin.flush()
+    wait_for(lambda: children(jvm.pid))
+    (child,) = children(jvm.pid)
+    assert not ignored_signals(child) >> (signal.SIGPROF - 1) & 1, "what the JVM starts meanwhile ignores SIGPROF"
     tracer.close()
     works_on(jvm, tid)
     wait_until_gone(jvm.pid)
