@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
 """A pod in trouble: callers record JVMs through `jprof serve` while processes are killed, the disk is full, the store is
-dead or hangs, JVMs are stopped, traced, killed, or profiled by somebody else. At the end an oracle that knows what was asked,
+dead, hangs or is a portal, JVMs are stopped, frozen, traced, killed, or profiled by somebody else. At the end an oracle that knows what was asked,
 what was answered and what the programs did looks for captures that are lost, damaged or stored twice, and for JVMs that were
 harmed.
 
@@ -83,7 +83,7 @@ def trial(pod, arguments):
     oracle.judge_jvms()
     partial = sum(1 for _, manifest in stored.values() if manifest["partial"])
     said = collections.Counter(request.outcome or "never heard" for request in requests)
-    print(f"  befell {dict(befell)}\n  {len(requests)} asked, {dict(said)}\n  {counts}\n  {len(stored)} stored, {partial} in part")
+    print(f"  befell {dict(befell)}; the portal answered {pod.store.portal_answers} requests\n  {len(requests)} asked, {dict(said)}\n  {counts}\n  {len(stored)} stored, {partial} in part")
     return oracle.wrong
 
 
@@ -95,14 +95,14 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--trouble", action="append", choices=[one.__name__ for one in TROUBLES])
     parser.add_argument("--keep", action="store_true", help="leave the folder with the log where something is wrong")
-    parser.add_argument("jdk", nargs="*", default=["jdk-8", "jdk-17", "jdk-21"])
+    parser.add_argument("jdk", nargs="*", default=["jdk-8", "jdk-17", "jdk-21", "jdk-25"])
     arguments = parser.parse_intermixed_args()
     print(f"faults: seed {arguments.seed}, {arguments.seconds:.0f} s, {' '.join(arguments.jdk)}", flush=True)
     javas = [(jdk, part(jdk) + "/run-java") for jdk in arguments.jdk]
     store, profiler = part("versitygw") + "/versitygw", part("async-profiler") + "/bin/asprof"
     folder = tempfile.mkdtemp(prefix="jprof-faults-")
     os.chmod(folder, 0o755)
-    pod = Pod(os.path.abspath(arguments.program), folder, arguments.classes, javas, store, profiler)
+    pod = Pod(os.path.abspath(arguments.program), folder, arguments.classes, javas, store, profiler, part("jdk-17") + "/jdk/bin/jcmd")
     try:
         wrong = trial(pod, arguments)
     except AssertionError as error:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 
+from recording import start_s as recording_start_s
 from told import METHODS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../agent"))
@@ -17,7 +18,13 @@ from process import caught_signals, names_of_threads  # noqa: E402
 FRAMES = {f"Told.{name}": name for name in METHODS}
 SURE_S = 2  # what was recorded for so long is there whatever was killed: a drain is a quarter of a second
 ENOUGH_SAMPLES = 200
-SAMPLE_NS = 10_000_000  # no sample stands for more
+SECOND_NS = 1_000_000_000
+MEASURING = 0.03  # the programs read their clocks just outside the methods
+LIFE_NS = 30_000_000  # the least that a thread of shortLived uses: "some 50 ms", on a fast machine
+THREADS = {"hot": 3, "warm": 3, "throwing": 1}  # each of shortLived has its own
+# Half of what is added at once when a piece of work is done: a turn of the loop, the whole life of a thread.
+UNTOLD_NS = {"hot": 3_000_000, "warm": 1_000_000, "throwing": 2_000_000, "shortLived": 30_000_000}
+RESTS = ("[after last sample]", "[not sampled]", "[ended unseen]")
 
 
 def method_of(stack):
@@ -25,9 +32,30 @@ def method_of(stack):
     return next((FRAMES[frame] for frame in stack.split(";") if frame in FRAMES), "other")
 
 
-def shares(times):
-    whole = sum(times[name] for name in METHODS) or 1
-    return ", ".join(f"{name} {100 * times[name] / whole:.1f} %" for name in METHODS)
+class Times:
+    """The CPU time of one method in all captures together, in nanoseconds, and how far the two may be apart."""
+
+    def __init__(self):
+        self.told = self.seen = 0
+        self.sampling = 0  # variance: each sample stands for an interval, and how many there are is a matter of chance
+        self.edges = 0  # variance: what was used just before or after the capture
+        self.rests = 0  # what threads may have used that no sample stands for: an interval each
+
+    def add(self, name, truth, seen, interval):
+        told, step = truth
+        self.told += told
+        self.seen += seen
+        self.sampling += interval * max(told, seen)
+        self.edges += step**2 / 4 + 2 * UNTOLD_NS[name] ** 2
+        self.rests += interval * (THREADS[name] if name in THREADS else told / LIFE_NS)
+
+    def agree(self):
+        doubt = 3 * math.sqrt(self.sampling + self.edges)
+        return self.told - self.rests - doubt <= self.seen * (1 + MEASURING) and self.seen <= self.told * (1 + MEASURING) + doubt
+
+    def __str__(self):
+        return ", ".join(f"{name} {value / SECOND_NS:.3f} s" for name, value in (
+            ("told", self.told), ("seen", self.seen), ("rests", self.rests), ("3 SE", 3 * math.sqrt(self.sampling + self.edges))))  # fmt: skip
 
 
 class Oracle:
@@ -76,30 +104,46 @@ class Oracle:
                 self.expect(request.id in stored, f"lost: {request}")
 
     def judge_profiles(self, stored):
-        """Of whole captures, all together: the shares of CPU time beside what the programs say of all their lives."""
-        seen, samples, used, process = collections.Counter(), 0, 0, 0
+        """Of whole captures, all together: the CPU time in each method beside what the programs say of the same seconds."""
+        times = {name: Times() for name in METHODS}
+        rests, samples, used = 0, 0, 0
+        programs = {told.pid: told for told in [*self.pod.ended, *self.pod.targets]}
         for folder, manifest in stored.values():
             measured = manifest["measured"]
             if manifest["partial"]:
                 continue
             self.expect(measured["accounted"], f"{manifest['id']}: {measured}")
-            lines = self.jprof("convert", str(folder / "profile.jprof")).stdout.splitlines()
-            used, samples, process = used + 1, samples + measured["samples"], process + measured["processCpuNs"]
-            for line in lines:
-                stack, weight = line.rsplit(" ", 1)
-                seen[method_of(stack)] += int(weight)
-        programs = [told.totals for told in [*self.pod.targets, *self.pod.ended]]
-        told = {name: sum(total[i] for total in programs) for i, name in enumerate(METHODS)}
-        print(f"  {used} whole captures, {samples} samples; told {shares(told)}, seen {shares(seen)}")
+            seen = self.seen_in(folder / "profile.jprof")
+            begin = recording_start_s(folder / "profile.jprof")
+            program = programs[self.requests[manifest["id"]].pid]
+            told = program.between(begin, begin + measured["durationNs"] / SECOND_NS)
+            for name, truth in zip(METHODS, told):
+                times[name].add(name, truth, seen[name], measured["intervalNs"])
+            rests += seen["rest"]
+            used, samples = used + 1, samples + measured["samples"]
+        said = ", ".join(f"{name} {one.told / SECOND_NS:.2f} {one.seen / SECOND_NS:.2f}" for name, one in times.items())
+        print(f"  {used} whole captures, {samples} samples; CPU seconds told and seen: {said}; of no method {rests / SECOND_NS:.2f}")
         if samples < ENOUGH_SAMPLES:
             self.expect(False, f"only {samples} samples were taken")
             return
-        # The first is known by construction. The others' shares are not the same in all seconds: it depends on how crowded the
-        # machine is, and a null check costs many times more while it is interpreted, or a tracer hears of each fault.
-        for name, margin in (("warm", 0.03), ("throwing", 0.75), ("shortLived", 0.3)):
-            truth, value = told[name] / told["hot"], seen[name] / max(1, seen["hot"])
-            doubt = 3 * value * math.sqrt(SAMPLE_NS / max(1, seen[name]) + SAMPLE_NS / max(1, seen["hot"]))
-            self.expect(abs(value - truth) <= margin * truth + doubt, f"{name} / hot: told {truth:.3f}, seen {value:.3f}")
+        for name, one in times.items():
+            self.expect(one.agree(), f"{name}: {one}")
+        # Where a method's threads have rests is not known, but how long they are together is.
+        told, seen = (sum(getattr(one, what) for one in times.values()) for what in ("told", "seen"))
+        doubt = MEASURING * told + 3 * math.sqrt(sum(one.sampling + one.edges for one in times.values()))
+        self.expect(told - doubt <= seen + rests and seen <= told + doubt, f"all: told {told}, seen {seen}, rests {rests} ns")
+        warm, hot = times["warm"].seen, max(1, times["hot"].seen)
+        doubt = 3 * warm / hot * math.sqrt(times["warm"].sampling / max(1, warm) ** 2 + times["hot"].sampling / hot**2)
+        self.expect(abs(warm / hot - 1 / 3) <= 0.01 + doubt, f"warm / hot: a third by construction, seen {warm / hot:.3f}")
+
+    def seen_in(self, recording):
+        seen = collections.Counter()
+        for line in self.jprof("convert", str(recording)).stdout.splitlines():
+            stack, weight = line.rsplit(" ", 1)
+            seen[method_of(stack)] += int(weight)
+            if stack.rsplit(";", 1)[-1] in RESTS:
+                seen["rest"] += int(weight)
+        return seen
 
     def judge_jvms(self):
         for told in self.pod.targets:

@@ -37,6 +37,7 @@ class Store:
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         self.process = None
+        self.portal_answers = 0  # what a portal has answered in its place
 
     def start(self):
         self.process = subprocess.Popen(
@@ -61,11 +62,12 @@ class Store:
 
 
 class Pod:
-    def __init__(self, jprof, folder, classes, javas, store_program, async_profiler):
+    def __init__(self, jprof, folder, classes, javas, store_program, async_profiler, jcmd):
         self.jprof = jprof
         self.folder = pathlib.Path(folder)
         self.classes = classes
         self.async_profiler = async_profiler
+        self.jcmd = jcmd
         self.disk = self.folder / "disk"
         self.disk.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0700", "jprof-test", self.disk], check=True)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JVMs that are profiled: each tells what it does (tests/workloads/told), and must live until it is asked to end."""
 
+import bisect
 import collections
+import math
 import subprocess
 import threading
 import time
@@ -23,6 +25,7 @@ class Told:
         self.pid = self.process.pid
         self.lines = 0  # so many have been heard
         self.totals = [0] * len(METHODS)  # the CPU nanoseconds that each method has had in all
+        self.history = []  # the same at (seconds since 1970), ten times a second
         self.more = collections.deque(maxlen=20)
         self.killed = False
         self.done = False
@@ -35,7 +38,8 @@ class Told:
         for line in self.process.stdout:
             words = line.split()
             if words[:1] == ["told"]:
-                self.totals = [int(word) for word in words[1:]]
+                *self.totals, at_ms = (int(word) for word in words[1:])
+                self.history.append((at_ms / 1000, self.totals))
                 self.lines += 1
             elif words == ["done"]:
                 self.done = True
@@ -59,6 +63,20 @@ class Told:
                 pipe.close()
             except BrokenPipeError:
                 pass
+
+    def between(self, begin_s, end_s):
+        """For each method the CPU nanoseconds that it has had from one moment to the other, and how wrong that may be: between
+        two lines the time is taken to pass evenly."""
+        (first, doubt_1), (last, doubt_2) = self._totals_at(begin_s), self._totals_at(end_s)
+        return [(b - a, math.hypot(c, d)) for a, b, c, d in zip(first, last, doubt_1, doubt_2)]
+
+    def _totals_at(self, when_s):
+        after = bisect.bisect(self.history, when_s, key=lambda told: told[0])
+        if after in (0, len(self.history)):
+            return self.history[max(0, after - 1)][1], [0] * len(METHODS)
+        (t0, first), (t1, second) = self.history[after - 1 : after + 1]
+        share = (when_s - t0) / (t1 - t0)
+        return [a + share * (b - a) for a, b in zip(first, second)], [b - a for a, b in zip(first, second)]
 
     def is_alive(self):
         return self.process.poll() is None

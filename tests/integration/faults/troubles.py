@@ -8,6 +8,9 @@ import signal
 import subprocess
 import time
 
+from freezer import frozen
+from portal import Portal
+
 TROUBLES = []
 
 
@@ -83,13 +86,33 @@ def the_store_hangs(pod, random):
 
 
 @trouble
+def the_store_is_a_portal(pod, random):
+    """Everything gets a 200 and nothing is stored: who believes it loses the capture."""
+    pod.store.kill()
+    portal = Portal(pod.store.port)
+    time.sleep(random.uniform(1, 5))
+    portal.close()
+    pod.store.portal_answers += portal.answered
+    pod.store.start()
+
+
+def trace(command, told, ends, random):
+    """Holds the JVM's threads for a while; ends as told to, or is killed."""
+    with subprocess.Popen([*command, "-p", str(told.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as tracer:  # fmt: skip
+        time.sleep(random.uniform(0.5, 4))
+        tracer.send_signal(random.choice(ends))
+
+
+@trouble
 def a_tracer_comes_and_goes(pod, random):
-    told = random.choice(pod.targets)
-    tracer = subprocess.Popen(["strace", "-f", "-q", "-e", "trace=none", "-o", "/dev/null", "-p", str(told.pid)],
-                              stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-    time.sleep(random.uniform(0.5, 4))
-    tracer.send_signal(signal.SIGINT)
-    tracer.wait()
+    trace(["strace", "-f", "-q", "-e", "trace=none", "-o", "/dev/null"], random.choice(pod.targets), [signal.SIGINT], random)
+
+
+@trouble
+def a_debugger_comes_and_goes(pod, random):
+    trace(["gdb", "-batch", "-iex", "set debuginfod enabled off", "-ex", "info threads", "-ex", "continue"],
+          random.choice(pod.targets), [signal.SIGINT, signal.SIGKILL], random)  # fmt: skip
 
 
 @trouble
@@ -101,6 +124,25 @@ def another_profiler_comes_and_goes(pod, random):
         subprocess.run([*command, *(["-o", "collapsed", "-f", "/dev/null"] if action == "stop" else []), action, str(told.pid)],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60, check=False)  # fmt: skip
         time.sleep(random.uniform(0.2, 2))
+
+
+@trouble
+def a_flight_recording_comes_and_goes(pod, random):
+    told = random.choice(pod.targets)
+    start = ["JFR.start", "name=jprof-test", "settings=profile"]
+    if told.jdk == "jdk-25":  # whose sampler of CPU time wants the signal that ours takes
+        told.had_other_profiler = True
+        start.append("jdk.CPUTimeSample#enabled=true")
+    for command in (["JFR.configure", f"repositorypath={pod.folder}/jfr"], start, ["JFR.stop", "name=jprof-test"]):
+        subprocess.run([str(pod.jcmd), str(told.pid), *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       timeout=120, check=False)  # fmt: skip
+        time.sleep(random.uniform(0.2, 2))
+
+
+@trouble
+def a_jvm_is_frozen(pod, random):
+    with frozen(random.choice(pod.targets).pid):
+        time.sleep(random.uniform(0.1, 1.5))
 
 
 @trouble

@@ -7,10 +7,10 @@ import java.lang.management.ThreadMXBean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Work that tells what it did: ten times a second a line "told HOT WARM THROWN SHORT" on standard
+ * Work that tells what it did: ten times a second a line "told HOT WARM THROWN SHORT AT" on standard
  * output, the CPU nanoseconds spent so far in hot, warm, throwing and shortLived, by the threads' own
- * clocks. Hot gets three times as much as warm; each call of shortLived is the whole life of a thread,
- * some 50 ms of work. Some threads only wait.
+ * clocks, and the wall clock in milliseconds. Hot gets three times as much as warm; each call of
+ * shortLived is the whole life of a thread, some 50 ms of work. Some threads only wait.
  *
  * <p>Usage: Told. Prints "ready" first. A line on standard input, or its end, ends it: it prints "done"
  * and exits with 0; whatever goes wrong before exits with 3. Java 8.
@@ -137,7 +137,8 @@ public final class Told {
     begin("end", Told::awaitEnd);
     System.out.println("ready");
     while (!ends) {
-      System.out.println("told " + inHot + " " + inWarm + " " + thrown + " " + inShort);
+      long at = System.currentTimeMillis();
+      System.out.println("told " + inHot + " " + inWarm + " " + thrown + " " + inShort + " " + at);
       Thread.sleep(100);
     }
     for (Thread worker : workers) {
