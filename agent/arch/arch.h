@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What differs between CPUs. The build compiles the one file that fits (x86_64.cpp, aarch64.cpp);
-// all of it may be called from a signal handler, on any thread.
+// What differs between CPUs. The build compiles the files that fit (x86_64*.cpp, aarch64.cpp); all
+// of it may be called from a signal handler, on any thread.
 
 #include <cstddef>
 #include <cstdint>
