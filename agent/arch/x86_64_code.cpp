@@ -22,7 +22,44 @@ std::uint64_t relative_to(std::uint64_t pc, const std::uint8_t* distance) {
 }
 
 // Where the return address is, seen from an interrupted instruction.
-enum class FrameState { kWhole, kReturnOnTop, kFramePointerOnTop, kFramePointerNotSaved };
+enum class FrameState {
+  kWhole,
+  kReturnOnTop,
+  kFramePointerOnTop,
+  kFramePointerNotSaved,
+  kReturnPopped, // for a jump; still below the stack pointer
+};
+
+// The wrapper of a native method frees its frame by `leave`, looks for an exception and returns:
+// `cmp $0, 8(%r15); jne forward; ret`, the number in 32 bits or in 8 (generate_native_wrapper of
+// sharedRuntime_x86_64.cpp; all releases keep a thread's pending exception at 8). From 25 on it
+// polls in between: `testb $1, poll(%r15); je over`.
+bool compares_exception(const std::uint8_t* code, std::uint8_t opcode) {
+  return matches(code, 0x49, opcode, 0x7f) && code[3] == 8;
+}
+bool jumps_before_return(const std::uint8_t* code) {
+  return (code[0] == 0x0f && code[1] == 0x85 && code[6] == 0xc3) ||
+         (code[0] == 0x75 && code[2] == 0xc3);
+}
+bool polls_behind_leave(const std::uint8_t* code) {
+  return code[-1] == 0xc9 && code[0] == 0x41 && code[1] == 0xf6 &&
+         (code[2] == 0x47 || code[2] == 0x87);
+}
+bool leaves_wrapper(const std::uint8_t* code) {
+  constexpr std::uint8_t kCompare32 = 0x81;
+  constexpr std::uint8_t kCompare8 = 0x83;
+  if (compares_exception(code, kCompare32)) {
+    return jumps_before_return(code + 8);
+  }
+  if (compares_exception(code, kCompare8)) {
+    return jumps_before_return(code + 5);
+  }
+  if (jumps_before_return(code)) {
+    return compares_exception(code - 8, kCompare32) || compares_exception(code - 5, kCompare8);
+  }
+  return polls_behind_leave(code) ||
+         (code[0] == 0x74 && (polls_behind_leave(code - 5) || polls_behind_leave(code - 8)));
+}
 
 // After `pop %rbp` HotSpot emits nothing but a safepoint poll and `ret`:
 //   8-15   test %eax, poll(%rip) | mov poll(%r15), %r11; test %eax, (%r11) (C1: %r10)
@@ -35,6 +72,13 @@ FrameState state_in_body(const std::uint8_t* code) {
   if (code[0] == 0x5d) {
     return FrameState::kFramePointerOnTop;
   }
+  // C1's handle_exception_from_callee: leave; pop %rcx; jmp *%rcx
+  if (matches(code, 0x59, 0xff, 0xe1)) {
+    return FrameState::kReturnOnTop;
+  }
+  if (matches(code - 1, 0x59, 0xff, 0xe1)) {
+    return FrameState::kReturnPopped;
+  }
   const bool poll_rip = code[0] == 0x85 && code[1] == 0x05 && code[6] == 0xc3;
   const bool polls = matches(code, 0x41, 0x85, 0x03) || matches(code, 0x41, 0x85, 0x02); // C1: r10
   const bool poll_register = polls && code[3] == 0xc3;
@@ -45,8 +89,8 @@ FrameState state_in_body(const std::uint8_t* code) {
   const bool poll_sp = (matches(code, 0x49, 0x3b, 0x67) && code[4] == 0x0f && code[5] == 0x87) ||
                        (matches(code, 0x49, 0x3b, 0xa7) && code[7] == 0x0f && code[8] == 0x87);
   const bool poll_jump = code[0] == 0x0f && code[1] == 0x87 && code[6] == 0xc3;
-  return poll_rip || poll_register || poll_load || poll_sp || poll_jump ? FrameState::kReturnOnTop
-                                                                        : FrameState::kWhole;
+  const bool poll = poll_rip || poll_register || poll_load || poll_sp || poll_jump;
+  return poll || leaves_wrapper(code) ? FrameState::kReturnOnTop : FrameState::kWhole;
 }
 
 // True if an entry barrier ends before `code`, or one of its instructions. From 14 on some
@@ -57,20 +101,56 @@ bool follows_barrier(const std::uint8_t* code) {
   return compared || (code[-2] == 0x74 && code[-1] == 0x05);
 }
 
-// The prologue is [stack bang] `push %rbp; sub $n, %rsp`, or, for small frames of C2,
-// `sub $n, %rsp; mov %rbp, n-8(%rsp)` (macroAssembler_x86.cpp, verified_entry), and the barrier.
+// `push %rbp; mov %rsp, %rbp` ends at `end`.
+bool is_pointer_set(const std::uint8_t* end) {
+  return end[-4] == 0x55 && matches(end - 3, 0x48, 0x8b, 0xec);
+}
+
+// Bytes of the one `nop` that ends at `end`, as far as it aligns a barrier's comparison to four or
+// eight bytes (Assembler::nop, with address nops); 0 if there is none.
+std::size_t nop_bytes(const std::uint8_t* end) {
+  constexpr std::uint8_t kLong[] = {0x0f, 0x1f, 0x80, 0, 0, 0, 0};
+  constexpr std::uint8_t kWord[] = {0x66, 0x0f, 0x1f, 0x44, 0, 0};
+  constexpr std::uint8_t kByte[] = {0x0f, 0x1f, 0x40, 0};
+  if (__builtin_memcmp(end - sizeof kLong, kLong, sizeof kLong) == 0) {
+    return sizeof kLong;
+  }
+  if (__builtin_memcmp(end - 5, kWord + 1, 5) == 0) {
+    return end[-6] == kWord[0] ? 6 : 5;
+  }
+  if (__builtin_memcmp(end - sizeof kByte, kByte, sizeof kByte) == 0) {
+    return sizeof kByte;
+  }
+  if (matches(end - 3, 0x0f, 0x1f, 0x00)) {
+    return 3;
+  }
+  if (end[-1] != 0x90) {
+    return 0;
+  }
+  return matches(end - 3, 0x66, 0x66, 0x90) ? 3 : end[-2] == 0x66 ? 2 : 1;
+}
+
+// The prologue is [stack bang] `push %rbp; [mov %rsp, %rbp;] sub $n, %rsp`, or, for small frames of
+// C2, `sub $n, %rsp; mov %rbp, n-8(%rsp)` (macroAssembler_x86.cpp, verified_entry), and the
+// barrier.
 FrameState state_in_prologue(const std::uint8_t* code) {
-  if (matches(code - 4, 0x48, 0x83, 0xec) || matches(code - 7, 0x48, 0x81, 0xec)) {
-    return FrameState::kFramePointerNotSaved;
+  if (follows_barrier(code)) {
+    return FrameState::kWhole;
+  }
+  code -= nop_bytes(code);
+  const bool sub8 = matches(code - 4, 0x48, 0x83, 0xec);
+  if (sub8 || matches(code - 7, 0x48, 0x81, 0xec)) {
+    const std::uint8_t* sub = code - (sub8 ? 4 : 7);
+    return sub[-1] == 0x55 || is_pointer_set(sub) ? FrameState::kWhole
+                                                  : FrameState::kFramePointerNotSaved;
   }
   const bool after_save = (matches(code - 5, 0x48, 0x89, 0x6c) && code[-2] == 0x24) ||
                           (matches(code - 8, 0x48, 0x89, 0xac) && code[-5] == 0x24);
-  if (after_save || follows_barrier(code)) {
+  if (after_save) {
     return FrameState::kWhole;
   }
-  const bool after_push =
-      code[-1] == 0x55 || (code[-4] == 0x55 && matches(code - 3, 0x48, 0x8b, 0xec));
-  return after_push ? FrameState::kFramePointerOnTop : FrameState::kReturnOnTop;
+  return code[-1] == 0x55 || is_pointer_set(code) ? FrameState::kFramePointerOnTop
+                                                  : FrameState::kReturnOnTop;
 }
 
 // `add $n, %rsp; pop %rbp` end here.
@@ -87,7 +167,7 @@ bool jumps_out(const std::uint8_t* code) {
 }
 
 FrameState frame_state(const FixedFrameCode& code, std::uint64_t pc) {
-  constexpr std::size_t kBefore = 18; // as many as jumps_out() looks at
+  constexpr std::size_t kBefore = 18; // as many as jumps_out() and state_in_prologue() look at
   std::uint8_t bytes[kBefore + 16] = {};
   if (!copy(bytes, pc - kBefore, sizeof bytes)) {
     return FrameState::kWhole;
@@ -158,6 +238,9 @@ bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& 
   const FrameState state = interrupted ? frame_state(code, registers.pc) : FrameState::kWhole;
   if (state == FrameState::kReturnOnTop) {
     return leave_frameless(registers);
+  }
+  if (state == FrameState::kReturnPopped) {
+    return load(registers.sp - 8, &registers.pc);
   }
   if (state == FrameState::kFramePointerOnTop) {
     const std::uint64_t sp = registers.sp;

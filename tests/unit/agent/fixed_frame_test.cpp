@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::uint64_t kReturnOnTop = 0x1111;
 constexpr std::uint64_t kReturnOfFrame = 0x2222;
+constexpr std::uint64_t kBelow = 0x3333; // where the stack pointer was
+constexpr std::uint64_t kSavedPointer = 0x4444;
+constexpr std::uint64_t kPointerInRegister = 0x5555;
 
 std::uint64_t address_of(const void* memory) {
   return reinterpret_cast<std::uint64_t>(memory);
@@ -22,21 +25,29 @@ std::uint64_t address_of(const void* memory) {
 
 using Code = std::vector<std::uint8_t>;
 
-// Where code that was interrupted between `done` and `next` would return to: a frame of 32 bytes,
-// in its prologue or behind it.
-std::uint64_t caller_of(const Code& done, const Code& next, bool in_prologue) {
+// The caller of code that was interrupted between `done` and `next`: a frame of 32 bytes, in its
+// prologue or behind it.
+Registers leave(const Code& done, const Code& next, bool in_prologue) {
   constexpr std::size_t kBefore = 32;
-  Code code(kBefore, 0x90); // nothing that ends a prologue
+  Code code(kBefore, 0xf4); // nothing that ends a prologue
   code.insert(code.end(), done.begin(), done.end());
   const std::size_t at = code.size();
   code.insert(code.end(), next.begin(), next.end());
   code.resize(code.size() + 24, 0x90);
-  const std::array<std::uint64_t, 4> stack{kReturnOnTop, 0, 0, kReturnOfFrame};
+  const std::array<std::uint64_t, 5> stack{kBelow, kReturnOnTop, 0, kSavedPointer, kReturnOfFrame};
   const std::uint64_t pc = address_of(code.data() + at);
-  const FixedFrameCode frame{address_of(code.data()), in_prologue ? pc + 1 : 0, sizeof stack};
-  Registers registers{.pc = pc, .sp = address_of(stack.data())};
+  const FixedFrameCode frame{address_of(code.data()), in_prologue ? pc + 1 : 0, 32};
+  Registers registers{.pc = pc, .sp = address_of(stack.data() + 1), .fp = kPointerInRegister};
   EXPECT_TRUE(leave_fixed_frame(frame, true, registers));
-  return registers.pc;
+  return registers;
+}
+
+std::uint64_t caller_of(const Code& done, const Code& next, bool in_prologue) {
+  return leave(done, next, in_prologue).pc;
+}
+
+std::uint64_t frame_pointer_of(const Code& prologue) {
+  return leave(prologue, {0x90}, true).fp;
 }
 
 std::uint64_t caller_of(const Code& next) {
@@ -83,6 +94,75 @@ TEST(FixedFrame, StandsInTheEntryBarrier) {
   EXPECT_EQ(caller_of(compare32, {0x0f, 0x85, 1, 2, 3, 4}, true), kReturnOfFrame);
   EXPECT_EQ(caller_of({0x74, 0x05}, {0xe8, 1, 2, 3, 4}, true), kReturnOfFrame);
   EXPECT_EQ(caller_of({}, {0x55}, true), kReturnOnTop);
+}
+
+// To align the barrier's comparison the assembler puts a nop before it.
+TEST(FixedFrame, StandsBehindTheNopThatAlignsTheEntryBarrier) {
+  const Code compare = {0x41, 0x81, 0x7f, 0x20, 1, 0, 0, 0};
+  const std::vector<Code> nops = {{0x90},
+                                  {0x66, 0x90},
+                                  {0x0f, 0x1f, 0x00},
+                                  {0x66, 0x66, 0x90},
+                                  {0x0f, 0x1f, 0x40, 0},
+                                  {0x0f, 0x1f, 0x44, 0, 0},
+                                  {0x66, 0x0f, 0x1f, 0x44, 0, 0},
+                                  {0x0f, 0x1f, 0x80, 0, 0, 0, 0}};
+  for (const Code& nop : nops) {
+    for (Code done :
+         {Code{0x55, 0x48, 0x83, 0xec, 0x10}, Code{0x55, 0x48, 0x81, 0xec, 0x90, 0, 0, 0},
+          Code{0x48, 0x83, 0xec, 0x20}, Code{0x48, 0x89, 0x6c, 0x24, 0x10},
+          Code{0x48, 0x89, 0xac, 0x24, 0x90, 0, 0, 0}}) {
+      done.insert(done.end(), nop.begin(), nop.end());
+      EXPECT_EQ(caller_of(done, compare, true), kReturnOfFrame) << nop.size();
+    }
+    EXPECT_EQ(caller_of(nop, compare, true), kReturnOnTop) << nop.size();
+  }
+}
+
+// With a frame pointer of its own the register no longer has the caller's, but the frame has it.
+TEST(FixedFrame, HasSavedTheFramePointerThatItHasPushed) {
+  EXPECT_EQ(frame_pointer_of({0x55, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x10}), kSavedPointer);
+  EXPECT_EQ(frame_pointer_of({0x55, 0x48, 0x8b, 0xec, 0x48, 0x81, 0xec, 0x90, 0, 0, 0}),
+            kSavedPointer);
+  EXPECT_EQ(frame_pointer_of({0x55, 0x48, 0x83, 0xec, 0x10}), kSavedPointer);
+  EXPECT_EQ(frame_pointer_of({0x48, 0x83, 0xec, 0x20}), kPointerInRegister);
+}
+
+TEST(FixedFrame, HasBeenLeftWhereANativeMethodsWrapperLooksForAnException) {
+  const Code compares[] = {{0x49, 0x81, 0x7f, 8, 0, 0, 0, 0}, {0x49, 0x83, 0x7f, 8, 0}};
+  const Code jumps[] = {{0x0f, 0x85, 1, 2, 3, 4}, {0x75, 1}};
+  for (const Code& compare : compares) {
+    for (const Code& jump : jumps) {
+      Code next = compare;
+      next.insert(next.end(), jump.begin(), jump.end());
+      EXPECT_EQ(caller_of(next), kReturnOfFrame); // something else follows
+      next.push_back(0xc3);
+      EXPECT_EQ(caller_of(next), kReturnOnTop);
+
+      next.assign(jump.begin(), jump.end());
+      next.push_back(0xc3);
+      EXPECT_EQ(caller_of(compare, next, false), kReturnOnTop);
+      EXPECT_EQ(caller_of({}, next, false), kReturnOfFrame);
+    }
+  }
+}
+
+TEST(FixedFrame, HasBeenLeftWhereANativeMethodsWrapperPollsForTheLastTime) {
+  const Code polls[] = {{0x41, 0xf6, 0x87, 0x30, 3, 0, 0, 1}, {0x41, 0xf6, 0x47, 0x30, 1}};
+  for (const Code& poll : polls) {
+    EXPECT_EQ(caller_of({0xc9}, poll, false), kReturnOnTop);
+    EXPECT_EQ(caller_of({}, poll, false), kReturnOfFrame);
+    Code done = {0xc9};
+    done.insert(done.end(), poll.begin(), poll.end());
+    EXPECT_EQ(caller_of(done, {0x74, 22}, false), kReturnOnTop);
+    EXPECT_EQ(caller_of(poll, {0x74, 22}, false), kReturnOfFrame);
+  }
+}
+
+TEST(FixedFrame, HasBeenLeftWhereAStubJumpsToTheHandlerThatItHasTakenOffTheStack) {
+  EXPECT_EQ(caller_of({0xc9}, {0x59, 0xff, 0xe1}, false), kReturnOnTop);
+  EXPECT_EQ(caller_of({0xc9, 0x59}, {0xff, 0xe1}, false), kBelow);
+  EXPECT_EQ(caller_of({}, {0xff, 0xe1}, false), kReturnOfFrame);
 }
 
 // C2's, as JDK 17 has made it.
