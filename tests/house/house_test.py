@@ -122,6 +122,8 @@ class HouseTest(unittest.TestCase):
         self.found("lint", "lib/base/c.h", HEADER + "int x; // NO" + "LINT\n", "must name the check")
         self.found("lint", "docs/c.md", "see /ho" + "me/jane/notes\n", "folder of one machine")
         self.found("lint", "docs/c.md", "[x](missing.md)\n", "not there")
+        self.found("lint", "docs/c.md", "It looks\n\nso. It looks each 20\nms.\n", "docs/c.md:3: 'each 20 ms': \"every 20 ms\"")
+        self.assertEqual(run("lint", {**CLEAN, "docs/c.md": "`each 20 ms`\n\n    each 20 ms\n\n```\neach 20 ms\n```\n"}), (0, ""))
         self.found("lint", "charts/jprof/Chart.yaml", "version: 1.2.3\nappVersion: 1.2.4\n", "1.2.4")
 
 
