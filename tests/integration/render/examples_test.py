@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
-"""The worked examples of docs/formats: commands print what is printed there, bytes are what is said of them.
+"""What the documents print: the worked examples of docs/formats give what is printed there, and every jprof command line in any document
+names a command and options that exist.
 
 A block ```console is run in an empty folder: what stands between two lines that begin with "$ " is the output (or the text up to END) of the
 first. A block ```frame is the hexadecimal dump of one control frame, whose parts are checked by the independent reader of the serve tests."""
@@ -46,6 +47,18 @@ def steps(text):
     return found
 
 
+def command_lines():
+    """(document, line, program, words) of each command of ours in a code block or between backticks."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    for name in listed:
+        text = (ROOT / name).read_text()
+        for code in re.findall(r"^    +(.+)$|^\$ (.+)$|`([^`\n]+)`", text, re.M):
+            for part in re.split(r"[;|]|&&| # |\$\(", "".join(code)):
+                match = re.match(r"\s*(?:\w+=\S+ )*(kubectl[- ]jprof|jprof) (?=\S)(.*)", part)
+                if match:
+                    yield name, part.strip(), match.group(1).replace(" ", "-"), match.group(2).split(" -- ")[0].split()
+
+
 class Examples(unittest.TestCase):
     def test_commands_print_what_the_document_says(self):
         count = 0
@@ -58,6 +71,29 @@ class Examples(unittest.TestCase):
                     self.assertEqual(done.stdout, output, command)
                     count += 1
         self.assertGreater(count, 12)
+
+    def test_commands_and_options_exist(self):
+        helps, count = {}, 0
+
+        def help_of(*command):
+            if command not in helps:
+                helps[command] = subprocess.run([str(BUILD / "bin" / command[0]), *command[1:], "--help"], check=True, capture_output=True, text=True).stdout
+            return helps[command]
+
+        for document, line, program, words in command_lines():
+            # What an attached JVM is told is its own.
+            words = words[: words.index("attach") + 2] if "attach" in words else words
+            known = re.findall(r"^  (\w+)\s{2,}", help_of(program).partition("Subcommands:")[2], re.M)
+            command = next((word for word in words if word in known), "record" if program == "kubectl-jprof" else None)
+            with self.subTest(f"{document}: {line}"):
+                options = {word.partition("=")[0] for word in words if re.fullmatch(r"--[a-z][a-z-]+(=.*)?", word)}
+                if command is None:
+                    self.assertTrue(options <= {"--help", "--version"} and words[0].startswith("-") or not words[0].islower(), "no such command")
+                    continue
+                shown = help_of(program, command) + "--version"
+                self.assertEqual([option for option in sorted(options) if not re.search(rf"{option}\b(?!-)", shown)], [])
+                count += 1
+        self.assertGreater(count, 60)
 
     def test_frames_are_what_the_document_says(self):
         count = 0
