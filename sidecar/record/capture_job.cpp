@@ -16,6 +16,7 @@
 #include "sidecar/jvm/java_command.h"
 #include "sidecar/jvm/jvm_release.h"
 #include "sidecar/record/capture_outcome.h"
+#include "sidecar/record/capture_room.h"
 #include "sidecar/record/headroom.h"
 #include "sidecar/record/memory_budget.h"
 #include "sidecar/record/recorder.h"
@@ -110,25 +111,6 @@ std::string main_class_of(const jvm::Target& target) {
   return main.empty() ? "java" : base::printable(main);
 }
 
-// What a capture's files may take: never more than was asked for, since the volume's limit counts
-// their sum, and the kubelet evicts the pod that exceeds it.
-struct Room {
-  std::uint64_t files = UINT64_MAX;          // all of them, besides the manifest
-  std::uint64_t recording_ends = UINT64_MAX; // where it has so many: derived files want room, too
-};
-
-Room room_of(const CaptureRequest& request) {
-  constexpr std::uint64_t kManifest = 64U << 10;
-  if (request.most_bytes == 0) {
-    return {};
-  }
-  Room room;
-  room.files = request.most_bytes - std::min(kManifest, request.most_bytes / 4);
-  // The last chunks come when it has been asked to end.
-  room.recording_ends = request.formats.empty() ? room.files / 8 * 7 : room.files / 2;
-  return room;
-}
-
 struct SharedMemory {
   MemoryBudget budget;
   std::uint64_t bytes = 0;
@@ -191,6 +173,11 @@ class Capture {
     fill_outcome(*result, outcome_);
     seal(file);
     derive();
+    if (shares_group_) {
+      for (const CapturedFile& made : outcome_.files) {
+        drop_from_cache(request_.directory + '/' + made.name);
+      }
+    }
     report(CapturePhase::kDone);
     return std::move(outcome_);
   }
@@ -279,6 +266,10 @@ class Capture {
                                                    .processors = processors(),
                                                    .threads = target.status.threads});
     JPROF_TRY_ASSIGN(Headroom headroom, look_for_memory(target, root, region));
+    shares_group_ = headroom.shares_group();
+    if (shares_group_) {
+      file.leave_no_cache();
+    }
     // A thread beside us lets the JVM go first where they share a processor after all. Where there
     // is to be none, or none can be made, get() does it.
     const pid_t caller = ::gettid();
@@ -466,6 +457,7 @@ class Capture {
 
   const CaptureRequest& request_;
   const Room room_;
+  bool shares_group_ = false; // with the JVM
   const ProgressCallback& progress_;
   std::stop_token stop_;
   profile::ProfileInfo info_;

@@ -48,6 +48,8 @@ class Headroom {
   std::optional<std::uint64_t> for_us() const;
   // All that is known, in words, and what is not.
   std::string text() const;
+  // Whether what we hold, file cache among it, is counted where the JVM's memory is.
+  bool shares_group() const { return !theirs_.empty() && is_shared(theirs_.front()); }
   // Whether the JVM's own group could be seen.
   bool sees_target() const { return !theirs_.empty(); }
 

@@ -39,7 +39,24 @@ base::Status RecordingFile::append(std::string_view bytes) {
     bytes_ += size;
     bytes.remove_prefix(size);
   }
+  drop_from_cache();
   return {};
+}
+
+// The kernel begins to write what is dirty and drops what it has written before: nobody waits.
+void RecordingFile::drop_from_cache() {
+  constexpr std::uint64_t kStep = 1U << 20U;
+  if (leave_no_cache_ && bytes_ - dropped_at_ >= kStep) {
+    static_cast<void>(::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED));
+    dropped_at_ = bytes_;
+  }
+}
+
+void drop_from_cache(const std::string& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd) {
+    static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
+  }
 }
 
 base::Status RecordingFile::sync() const {

@@ -20,6 +20,9 @@ class RecordingFile {
 
   // What would make it longer is refused whole (kLimit).
   void limit_to(std::uint64_t bytes) { most_bytes_ = bytes; }
+  // What is in the file stays out of the page cache from now on, except for the last megabyte:
+  // where the JVM shares our cgroup, it would pay for that cache.
+  void leave_no_cache() { leave_no_cache_ = true; }
   // A short write (a full disk) leaves what fitted.
   base::Status append(std::string_view bytes);
   base::Status sync() const;
@@ -34,11 +37,18 @@ class RecordingFile {
   // before the recording begins.
   base::Sha256Stream& digest();
 
+  void drop_from_cache();
+
   base::UniqueFd fd_;
   std::string path_;
   std::unique_ptr<base::Sha256Stream> digest_;
   std::uint64_t bytes_ = 0;
   std::uint64_t most_bytes_ = UINT64_MAX;
+  bool leave_no_cache_ = false;
+  std::uint64_t dropped_at_ = 0; // it had so many bytes when they were dropped last
 };
+
+// Takes a file that is on the disk already (fsync) out of the page cache. What fails is no loss.
+void drop_from_cache(const std::string& path);
 
 } // namespace jprof::record

@@ -6,7 +6,9 @@
 usage: memory_test.py PROGRAM LIBRARY CLASSES [unittest arguments]
 Exits 77 (skip) where no memory cgroup can be made.
 """
+import ctypes
 import json
+import mmap
 import os
 import pathlib
 import shutil
@@ -30,6 +32,19 @@ def wait_until(condition, timeout=60, what="it"):
             return value
         time.sleep(0.02)
     raise AssertionError("%s did not happen in %d s" % (what, timeout))
+
+
+def cached_pages(path):
+    """How many pages of a file the kernel holds (mincore(2))."""
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        pages = -(-len(mapped) // mmap.PAGESIZE)
+        held = (ctypes.c_ubyte * pages)()
+        at = ctypes.c_char.from_buffer(mapped)
+        libc = ctypes.CDLL(None, use_errno=True)
+        failed = libc.mincore(ctypes.c_void_p(ctypes.addressof(at)), ctypes.c_size_t(len(mapped)), held)
+        del at
+        assert failed == 0, ctypes.get_errno()
+        return sum(page & 1 for page in held)
 
 
 class Group:
@@ -167,6 +182,16 @@ class MemoryTest(unittest.TestCase):
         self.assertIn("of the 512 MiB that it may", foretold["detail"])
         code, body = self.record()
         self.assertEqual(code, 0, body)
+
+    def test_in_the_group_of_the_jvm_no_file_of_ours_stays_in_memory(self):
+        made = [self.folder / name for name in ("a.jprof", "a.html", "a.collapsed")]
+        more = [word for file in made[1:] for word in ("-o", str(file))]
+        for group, held in ((self.ours, True), (self.app, False)):
+            code, body = self.record(*more, group=group)
+            self.assertEqual(code, 0, body)
+            for file in made:
+                self.assertEqual(cached_pages(file) > 0, held, (file.name, file.stat().st_size))
+                file.unlink()
 
     def test_a_full_container_of_the_jvm_is_refused(self):
         limit = self.app.used() + 2 * MEBIBYTE
