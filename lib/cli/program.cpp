@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
+#include "lib/base/out_of_memory.h"
 #include "lib/cli/standard_output.h"
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -220,6 +222,8 @@ int Program::run(int argc, char** argv) {
     // The last resort: nothing of ours throws, but a library or the allocator may.
     try {
       return run_selected(argc, argv);
+    } catch (const std::bad_alloc&) {
+      return report(base::out_of_memory());
     } catch (const std::exception& e) {
       return report(base::make_error(base::ErrorCode::kInternal,
                                      std::string("unexpected failure: ") + e.what(),

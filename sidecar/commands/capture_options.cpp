@@ -4,8 +4,11 @@
 
 #include "lib/base/duration.h"
 #include "lib/cli/foreign_text.h"
+#include "sidecar/record/memory_budget.h"
 #include "sidecar/record/work_directory.h"
+#include "sidecar/serve/process_limits.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace jprof::sidecar {
@@ -49,6 +52,13 @@ void tell_of_abandoned(const std::string& folder) {
                                     file + ": read it by jprof convert " + file +
                                     " -o FILE, then remove its folder");
   }
+}
+
+base::Status limit_memory() {
+  constexpr std::uint64_t kLeast = std::uint64_t{16} << 20; // as the plan has it
+  const std::uint64_t planned = serve::plan_memory(serve::container_memory_limit(), 1).capture;
+  const std::uint64_t left = record::free_memory().value_or(planned);
+  return serve::limit_this_process(std::min(planned, std::max(left, kLeast)), 0);
 }
 
 base::Result<record::CaptureRequest> request_of(const CaptureOptions& options) {

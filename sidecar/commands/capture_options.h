@@ -36,6 +36,11 @@ void tell_what_stays(const std::string& walkers);
 void tell_of_abandoned(const std::string& folder);
 void add_agent_options(cli::Command command, CaptureOptions& options);
 
+// The limit that a sidecar gives to each process that records, for this one
+// (serve/process_limits.h); no more than is free now. What cannot be had fails then, rather than
+// grow without bound.
+base::Status limit_memory();
+
 // A request with all of them; kUsage for a duration or interval that is none.
 base::Result<record::CaptureRequest> request_of(const CaptureOptions& options);
 

@@ -5,9 +5,9 @@
 #include "lib/base/counted.h"
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
-#include "lib/profile/recording_reader.h"
 #include "sidecar/commands/capture_options.h"
 #include "sidecar/commands/stop_on_signal.h"
+#include "sidecar/record/round_process.h"
 #include "sidecar/record/walker_comparison.h"
 #include "sidecar/record/work_directory.h"
 #include "sidecar/sandbox/sandbox.h"
@@ -49,26 +49,17 @@ struct Compared {
   WalkerComparison comparison;
 };
 
-base::Status record_round(record::CaptureRequest& request, const std::string& walker,
-                          const record::WorkDirectory& work, const StopOnSignal& signals,
-                          std::size_t index, Compared& out) {
+base::Status add_round(record::CaptureRequest& request, const std::string& walker,
+                       const StopOnSignal& signals, std::size_t index, Compared& out) {
   request.walker = walker;
-  JPROF_TRY_ASSIGN(const record::CaptureOutcome outcome,
-                   record::run_capture(request, {}, signals.token()));
-  if (outcome.partial || outcome.interrupted) {
-    return base::make_failure(
-        outcome.interrupted ? base::ErrorCode::kInterrupted : base::ErrorCode::kPartialCapture,
-        "walker " + walker + ": " + (outcome.interrupted ? "stopped" : outcome.partial_reason));
+  base::Result<record::RecordedRound> recorded = record::record_round(request, signals.token());
+  if (!recorded) {
+    return base::fail(std::move(recorded).error().with_context("walker " + walker));
   }
-  const std::string file = work.path() + '/' + record::kRecordingFile;
-  JPROF_TRY_ASSIGN(const profile::Recording recording,
-                   profile::read_recording_file(file, {.times = profile::SampleTimes::kMerge,
-                                                       .lines = profile::FrameLines::kMerge}));
-  ::unlink(file.c_str());
-  out.comparison.add(index, recording.profile);
-  out.pid = outcome.pid;
-  out.java_version = outcome.java_version;
-  request.pid = outcome.pid; // the same JVM from now on
+  out.comparison.add(index, std::move(recorded->round));
+  out.pid = recorded->pid;
+  out.java_version = std::move(recorded->java_version);
+  request.pid = recorded->pid; // the same JVM from now on
   return {};
 }
 
@@ -94,7 +85,7 @@ base::Result<Compared> measure(const CompareOptions& options) {
   for (unsigned round = 0; round < options.rounds; ++round) {
     for (std::size_t turn = 0; turn < options.walkers.size(); ++turn) {
       const std::size_t i = (first + turn) % options.walkers.size();
-      JPROF_TRY(record_round(request, options.walkers[i], work, signals, i, out));
+      JPROF_TRY(add_round(request, options.walkers[i], signals, i, out));
     }
   }
   return out;
@@ -201,8 +192,8 @@ base::Status check(const CompareOptions& options) {
 
 base::Result<int> compare(const CompareOptions& options, bool json) {
   JPROF_TRY(check(options));
-  // enter() is for good, and the next round has to attach again.
-  sandbox::fence_in(sandbox::Network::kNone);
+  JPROF_TRY(limit_memory());
+  sandbox::fence_in(sandbox::Network::kNone); // each round enters the sandbox besides
   tell_of_abandoned(temporary_folder());
   JPROF_TRY_ASSIGN(const Compared found, measure(options));
   std::vector<ComparedMethod> methods = found.comparison.methods(kLeastShare);

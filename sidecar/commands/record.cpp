@@ -5,6 +5,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/out_of_memory.h"
 #include "lib/base/output_place.h"
 #include "lib/base/timestamp.h"
 #include "lib/capture/bundle.h"
@@ -24,6 +25,7 @@
 #include <cstdio>
 #include <ctime>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -212,6 +214,17 @@ base::Error kept_in(base::Error error, const std::string& directory) {
   return error;
 }
 
+// A recorder that meets its limit of memory has written all that it had drained but the last.
+base::Result<CaptureOutcome> capture_within_memory(const record::CaptureRequest& request,
+                                                   const record::ProgressCallback& progress,
+                                                   std::stop_token stop) {
+  try {
+    return record::run_capture(request, progress, std::move(stop));
+  } catch (const std::bad_alloc&) {
+    return base::fail(base::out_of_memory().with_context("the recorder was stopped"));
+  }
+}
+
 base::Result<int> run_record(RecordOptions options, bool json) {
   if (options.outputs.empty()) {
     options.outputs.push_back("jprof-" + std::to_string(std::time(nullptr)) + ".html");
@@ -221,15 +234,20 @@ base::Result<int> run_record(RecordOptions options, bool json) {
   if (options.walker != "vmstructs" && request.leave_behind) {
     tell_what_stays("walkers such as " + base::printable(options.walker));
   }
+  JPROF_TRY(limit_memory());
   sandbox::fence_in(sandbox::Network::kNone); // run_capture() says what is missing
   tell_of_abandoned(base::directory_of(options.outputs.front()));
   StopOnSignal signals;
   JPROF_TRY_ASSIGN(record::WorkDirectory work, record::WorkDirectory::make(request.directory));
   ProgressLine line(!json);
   const auto show = [&line](const record::CaptureProgress& progress) { line.show(progress); };
-  base::Result<CaptureOutcome> outcome = record::run_capture(request, show, signals.token());
+  base::Result<CaptureOutcome> outcome = capture_within_memory(request, show, signals.token());
   line.clear();
   if (!outcome) {
+    if (work.holds_recording()) {
+      work.keep();
+      return base::fail(kept_in(std::move(outcome).error(), request.directory));
+    }
     return base::fail(std::move(outcome).error());
   }
   if (!outcome->file_errors.empty()) {

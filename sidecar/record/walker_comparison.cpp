@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/walker_comparison.h"
 
-#include "lib/profile/rest.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -15,38 +13,6 @@ namespace {
 // Differences below half a point are of no use to anybody; others must be beyond chance.
 constexpr double kLeastDifference = 0.005;
 constexpr double kStandardErrors = 4; // many methods are compared at once
-
-bool is_java(const profile::Profile& profile, const profile::Frame& frame) {
-  switch (frame.kind) {
-  case profile::FrameKind::kInterpreted:
-  case profile::FrameKind::kC1:
-  case profile::FrameKind::kC2:
-  case profile::FrameKind::kInlined:
-  case profile::FrameKind::kJavaNative:
-    return true;
-  case profile::FrameKind::kUnknown: // a method, as AsyncGetCallTrace, JVMTI and JMX give it
-    return !profile.string(frame.owner).empty();
-  default:
-    return false;
-  }
-}
-
-std::string method_of(const profile::Profile& profile, profile::StackId stack) {
-  const std::span<const profile::FrameId> frames = profile.stack(stack);
-  if (frames.empty() || profile.frame(frames.back()).kind == profile::FrameKind::kError) {
-    return kFailedWalk;
-  }
-  for (auto at = frames.rbegin(); at != frames.rend(); ++at) {
-    const profile::Frame& frame = profile.frame(*at);
-    if (is_java(profile, frame)) {
-      return std::string(profile.string(frame.name));
-    }
-    if (frame.kind == profile::FrameKind::kError) { // the walk ended before it came to Java code
-      return kFailedWalk;
-    }
-  }
-  return kNoJavaMethod;
-}
 
 double weight_of(const std::map<std::string, double>& weights, const std::string& method) {
   const auto found = weights.find(method);
@@ -61,17 +27,7 @@ WalkerComparison::WalkerComparison(std::vector<std::string> walkers) {
   }
 }
 
-void WalkerComparison::add(std::size_t walker, const profile::Profile& profile) {
-  Round round;
-  for (const profile::Sample& sample : profile.samples()) {
-    if (profile::is_rest(profile, sample.stack)) {
-      continue; // no walker was asked
-    }
-    const auto weight = static_cast<double>(sample.weight);
-    round.weights[method_of(profile, sample.stack)] += weight;
-    round.weight += weight;
-    round.samples += sample.count;
-  }
+void WalkerComparison::add(std::size_t walker, WalkerRound round) {
   walkers_.at(walker).rounds.push_back(std::move(round));
 }
 
@@ -80,7 +36,7 @@ WalkerShare WalkerComparison::share_of(const Walker& walker, const std::string& 
   double whole = 0;
   std::uint64_t samples = 0;
   std::vector<double> shares;
-  for (const Round& round : walker.rounds) {
+  for (const WalkerRound& round : walker.rounds) {
     const double weight = weight_of(round.weights, method);
     part += weight;
     whole += round.weight;
@@ -128,7 +84,7 @@ ComparedMethod WalkerComparison::compare(const std::string& method) const {
 std::vector<ComparedMethod> WalkerComparison::methods(double least) const {
   std::set<std::string> names;
   for (const Walker& walker : walkers_) {
-    for (const Round& round : walker.rounds) {
+    for (const WalkerRound& round : walker.rounds) {
       for (const auto& [name, weight] : round.weights) {
         names.insert(name);
       }
@@ -155,7 +111,7 @@ std::vector<ComparedWalker> WalkerComparison::walkers() const {
   for (std::size_t i = 0; i < walkers_.size(); ++i) {
     ComparedWalker walker;
     walker.name = walkers_[i].name;
-    for (const Round& round : walkers_[i].rounds) {
+    for (const WalkerRound& round : walkers_[i].rounds) {
       walker.samples += round.samples;
     }
     walker.failed = share_of(walkers_[i], kFailedWalk).share;

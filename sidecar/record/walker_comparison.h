@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "lib/profile/profile.h"
+#include "sidecar/record/walker_round.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -37,29 +36,21 @@ struct ComparedWalker {
   double misplaced = 0;
 };
 
-inline constexpr char kNoJavaMethod[] = "[no Java method]";
-inline constexpr char kFailedWalk[] = "[failed]";
-
 class WalkerComparison {
  public:
   explicit WalkerComparison(std::vector<std::string> walkers);
 
   // One round of one walker.
-  void add(std::size_t walker, const profile::Profile& profile);
+  void add(std::size_t walker, WalkerRound round);
 
   std::vector<ComparedWalker> walkers() const;
   // By the largest difference, then by share; methods below `least` everywhere are left out.
   std::vector<ComparedMethod> methods(double least) const;
 
  private:
-  struct Round {
-    std::map<std::string, double> weights;
-    double weight = 0;
-    std::uint64_t samples = 0;
-  };
   struct Walker {
     std::string name;
-    std::vector<Round> rounds;
+    std::vector<WalkerRound> rounds;
   };
 
   static WalkerShare share_of(const Walker& walker, const std::string& method);

@@ -95,6 +95,11 @@ WorkDirectory::~WorkDirectory() {
   ::rmdir(path_.c_str());
 }
 
+bool WorkDirectory::holds_recording() const {
+  struct stat recording {};
+  return ::stat((path_ + '/' + kRecordingFile).c_str(), &recording) == 0 && recording.st_size > 0;
+}
+
 std::vector<std::string> abandoned_recordings(const std::string& parent) {
   std::vector<std::string> found;
   const auto names = base::names_in(parent, kMostNames);

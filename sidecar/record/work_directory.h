@@ -27,6 +27,8 @@ class WorkDirectory {
 
   const std::string& path() const { return path_; }
   void keep() { path_.clear(); }
+  // Whether something has been recorded into it.
+  bool holds_recording() const;
 
  private:
   WorkDirectory(std::string path, base::UniqueFd lock);

@@ -203,6 +203,51 @@ class ReadersTest(ServeRig):
         wait_until(lambda: list(bucket.rglob("manifest.json")), what="the delivery")
         self.assertEqual(len(list(bucket.rglob("profile.jprof"))), 1)
 
+    def limit_of(self, pid):
+        """What may be its memory (RLIMIT_DATA), once it has said so."""
+        wait_until(lambda: resource.prlimit(pid, resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY, timeout=20, what="a limit")
+        return resource.prlimit(pid, resource.RLIMIT_DATA)[0]
+
+    def test_a_command_that_records_has_a_limit_of_memory_and_keeps_what_it_had(self):
+        births = Target([shutil.which("java"), "-XX:+UseSerialGC", "-Xmx64m", "-cp", CLASSES, "Births", "0", "2"])
+        self.addCleanup(births.close)
+        command = subprocess.Popen([JPROF, "record", str(births.pid), "-d", "60s", "--json", "-o", str(self.folder / "a.jprof")],
+                                   env=self.env, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(command.kill)
+        self.assertLessEqual(self.limit_of(command.pid), 1 << 30)
+        recording = wait_until(lambda: next(self.folder.glob(".jprof-*/profile.jprof"), None), what="a recording")
+        opening = wait_until(lambda: recording.stat().st_size, what="the opening")
+        wait_until(lambda: recording.stat().st_size > opening + 500, what="samples in the file")
+        resource.prlimit(command.pid, resource.RLIMIT_DATA, (1, 1))  # not a byte more
+        told = json.loads(command.communicate(timeout=100)[0])
+        self.assertEqual((command.returncode, told["reason"]), (7, "NotStored"), told)
+        self.assertIn("not enough memory", told["message"])
+        self.assertIn("kept in " + str(recording.parent), told["cure"])
+        out = subprocess.run([JPROF, "convert", str(recording), "--to", "collapsed"], stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(out.returncode, 6, out)
+        self.assertIn(";", out.stdout)
+
+    def test_each_round_of_compare_is_recorded_and_read_in_a_sandbox_of_its_own(self):
+        begin = [JPROF, "compare", str(self.jvm.pid), "--walker", "vmstructs", "--walker", "jvmti", "--json"]
+        command = subprocess.Popen([*begin, "-d", "200s", "--rounds", "1"], env=self.env, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(command.kill)
+        self.assertLessEqual(self.limit_of(command.pid), 1 << 30)
+
+        def reader():
+            return next((pid for pid in os.listdir("/proc") if pid.isdigit() and status(pid).get("PPid") == str(command.pid) and
+                         filters(pid) >= OURS + 2), None)
+        self.assertLessEqual(self.limit_of(int(wait_until(reader, what="a round in the sandbox"))), 1 << 30)
+        self.assertEqual(filters(command.pid), OURS + 1)  # else it could not attach for the next round
+        command.send_signal(signal.SIGINT)  # to it alone: the round is told
+        told = json.loads(command.communicate(timeout=100)[0])
+        self.assertEqual((command.returncode, told["reason"]), (130, "Interrupted"), told)
+        self.assertIsNone(reader())
+        done = subprocess.run([*begin, "-d", "2s", "--rounds", "2"], env=self.env, stdout=subprocess.PIPE, text=True, check=True)
+        told = json.loads(done.stdout)
+        self.assertGreater(min(walker["samples"] for walker in told["walkers"]), 0, told)
+        self.assertEqual(told["pid"], self.jvm.pid)
+        self.assertTrue(told["javaVersion"] and told["methods"], told)
+
 
 if __name__ == "__main__":
     if not shutil.which("java"):

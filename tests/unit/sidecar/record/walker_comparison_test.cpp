@@ -19,7 +19,8 @@ struct Leaf {
   std::uint64_t samples;
 };
 
-profile::Profile make(const std::vector<Leaf>& leaves) {
+// As it comes from the process that recorded it.
+WalkerRound make(const std::vector<Leaf>& leaves) {
   profile::ProfileBuilder builder;
   const profile::ThreadId thread = builder.add_thread({});
   for (const Leaf& leaf : leaves) {
@@ -36,7 +37,7 @@ profile::Profile make(const std::vector<Leaf>& leaves) {
                         .count = leaf.samples,
                         .weight = leaf.samples * 10'000'000});
   }
-  return builder.build();
+  return parse_round(round_text(round_of(builder.build()))).value();
 }
 
 const ComparedMethod& method(const std::vector<ComparedMethod>& methods, const std::string& name) {
@@ -112,6 +113,20 @@ TEST(WalkerComparison, GivesNativeLeavesToTheirJavaMethod) {
   EXPECT_DOUBLE_EQ(method(methods, "A.deflate").shares[0].share, 0.5);
   EXPECT_DOUBLE_EQ(method(methods, kNoJavaMethod).shares[1].share, 0.3);
   EXPECT_DOUBLE_EQ(comparison.walkers()[0].failed, 0.2);
+}
+
+TEST(WalkerRound, RefusesWhatItWouldNotWrite) {
+  for (const char* text :
+       {"", "samples", "samples 1", "samples x\n", "sample 1\n", "samples 1\n12\n",
+        "samples 1\n-1 a\n", "samples 1\n99999999999999999999 a\n", "samples 1\n1 a",
+        "samples 1\na\n"}) {
+    EXPECT_FALSE(parse_round(text)) << text;
+  }
+  const auto round = parse_round("samples 7\n10 A.b (c) \x1b\n5 \n");
+  ASSERT_TRUE(round);
+  EXPECT_EQ(round->samples, 7U);
+  EXPECT_EQ(round->weight, 15);
+  EXPECT_EQ(round->weights.at("A.b (c) \x1b"), 10);
 }
 
 TEST(WalkerComparison, KnowsNothingOfAWalkerWithoutSamples) {
