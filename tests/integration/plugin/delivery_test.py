@@ -71,14 +71,22 @@ class DeliveryTest(PluginRig):
         self.assertIn("cannot create x.html", err)
         self.assertIn("the JVM ended after 3 s", err)
 
-    def s3(self, steps):
-        """A scripted store and the URL of a bucket in it."""
-        server = subprocess.Popen([sys.executable, FAULT_SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def s3(self, steps, tls=()):
+        """A scripted store and the URL of a bucket in it; `tls` are the files of its certificate and key."""
+        server = subprocess.Popen([sys.executable, FAULT_SERVER, *tls], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         server.stdin.write(json.dumps(steps) + "\n")
         server.stdin.flush()
         self.addCleanup(lambda: (server.stdin.close(), server.wait(), server.stdout.close()))
         self.extra.update(AWS_ACCESS_KEY_ID="AK", AWS_SECRET_ACCESS_KEY="SK", AWS_REGION="us-east-1", HOME=self.folder.name)
-        return f"s3://bucket/x?endpoint=http://127.0.0.1:{int(server.stdout.readline())}&addressing=path"
+        return f"s3://bucket/x?endpoint={'https' if tls else 'http'}://127.0.0.1:{int(server.stdout.readline())}&addressing=path"
+
+    def certificate(self):
+        """Of 127.0.0.1, signed by itself: the files of it and of its key."""
+        files = [os.path.join(self.folder.name, name) for name in ("store.crt", "store.key")]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+                        "-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1", "-out", files[0], "-keyout", files[1]],
+                       check=True, stderr=subprocess.DEVNULL)  # fmt: skip
+        return files
 
     @staticmethod
     def refusal(status, code):
@@ -104,6 +112,17 @@ class DeliveryTest(PluginRig):
         self.assertEqual(server.execs, [], "nothing was captured")
         self.assertEqual(self.files(), [])
 
+    def test_an_authority_that_is_not_trusted_ends_it_before_the_capture(self):
+        server = self.serve()
+        files = self.certificate()
+        denied = [self.refusal(403, "AccessDenied"), {"do": "store"}]
+        _, err = self.run_plugin("demo", "--duration", "50ms", "--store", self.s3(denied, files), code=8)
+        self.assertIn("certificate", err)
+        self.assertIn("name its certificate authority", err)
+        self.assertEqual((server.execs, self.files()), ([], []))
+        self.extra["SSL_CERT_FILE"] = files[0]
+        self.run_plugin("demo", "--duration", "50ms", "--store", self.s3(denied, files))
+
     def test_a_store_that_answers_no_question_takes_captures(self):
         self.serve()
         for denied in (self.refusal(403, "AccessDenied"), self.refusal(404, "NoSuchKey")):
@@ -123,7 +142,7 @@ class DeliveryTest(PluginRig):
     def test_what_a_store_did_not_take_is_stored_by_the_command_that_was_named(self):
         server = self.serve()
         hangs = self.s3([self.refusal(403, "AccessDenied"), {"do": "stall"}])
-        _, err = self.run_plugin("demo", "--duration", "50ms", "--store", hangs, "--store-timeout", "7s", code=7)
+        _, err = self.run_plugin("demo", "--duration", "50ms", "--store", hangs, "--store-timeout", "1s", code=7)
         program, named, *options = shlex.split(re.search(r"kubectl (jprof fetch -n shop demo [0-9A-Z]{26} --store \S+)", err).group(1))
         self.assertEqual((program, named, options[-1]), ("jprof", "fetch", hangs))
         [kept] = [name for name in self.files() if name.endswith(".jprof")]
