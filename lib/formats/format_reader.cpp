@@ -61,8 +61,8 @@ std::string lower_beginning(std::string_view bytes, std::size_t at, std::size_t 
 }
 
 // A page or another document of XML, whose styles and scripts hold lines that end in a number. No
-// frame of a stack is called like its first words; the page's own reader (lib/page/src/data/intake.js)
-// refuses by the same.
+// frame of a stack is called like its first words; the page's own reader
+// (lib/page/src/data/intake.js) refuses by the same.
 base::Error markup(std::string_view bytes) {
   constexpr std::size_t kBeginning = 4096;
   bytes.remove_prefix(bytes.starts_with("\xef\xbb\xbf") ? 3 : 0);

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-// The page's script and style as esbuild makes them of lib/page/src (lib/page/bundle.py), and their hashes in
-// the form of a Content-Security-Policy source ("sha256-...").
+// The page's script and style as esbuild makes them of lib/page/src (lib/page/bundle.py), and their
+// hashes in the form of a Content-Security-Policy source ("sha256-...").
 namespace jprof::page {
 
 std::string_view page_script();
