@@ -18,6 +18,7 @@ from process import counted, names_of_threads
 
 FAULTS_MORE = 2  # thousands
 MOST_SESSIONS = int(os.environ.get("JPROF_CHAIN_SESSIONS", "2"))
+IS_LONG = MOST_SESSIONS > 2  # tests/full/chains
 RANDOM_ORDERS = int(os.environ.get("JPROF_CHAIN_ORDERS", "4"))
 SEED = int(os.environ.get("JPROF_CHAIN_SEED") or random.SystemRandom().randrange(1 << 32))
 
@@ -177,32 +178,57 @@ def who_forgets_what_was_first_is_helped(context):
         lives(jvm)
 
 
-@check
-def all_orders_with_an_agent_that_chains(context):
-    jvm = jvm_of_faults(context)
-    parties = [Ours(context, jvm), Other(jvm, os.path.join(context.classes, "libchaining.so"), "on", "off")]
+def chaining(context, jvm):
+    return Other(jvm, os.path.join(context.classes, "libchaining.so"), "on", "off")
+
+
+def async_profiler(_, jvm):
+    return AsyncProfiler(jvm, "async-profiler")
+
+
+def async_profiler_3(_, jvm):
+    return AsyncProfiler(jvm, "async-profiler-3")
+
+
+def flight_recorder(context, jvm):
+    return FlightRecorder(jvm, context.feature())
+
+
+def all_orders_with(context, jvm, other):
+    parties = [Ours(context, jvm, may_be_replaced=other is async_profiler_3), other(context, jvm)]
     for order in orders(len(parties), MOST_SESSIONS):
         walk(jvm, parties, order)
+
+
+@check
+def all_orders_with_an_agent_that_chains(context):
+    all_orders_with(context, jvm_of_faults(context), chaining)
 
 
 @check
 def the_published_profiler_may_come_and_go(context):
     """Each start of it finds our handler, or its own."""
-    jvm = jvm_of_faults(context)
-    parties = [Ours(context, jvm), AsyncProfiler(jvm, "async-profiler")]
-    for order in orders(len(parties), MOST_SESSIONS):
-        walk(jvm, parties, order)
+    all_orders_with(context, jvm_of_faults(context), async_profiler)
+
+
+@check
+def its_release_before_may_come_and_go(context):
+    all_orders_with(context, jvm_of_faults(context), async_profiler_3)
+
+
+@check
+def the_flight_recorder_may_come_and_go(context):
+    all_orders_with(context, jvm_of_faults(context), flight_recorder)
 
 
 @check
 def a_library_that_interposes_sigaction(context):
-    """libjsig, preloaded, keeps the actions of others from the kernel; ours and the agent's pass by it or through it."""
-    jvm = jvm_of_faults(context, environment={"LD_PRELOAD": "libjsig.so"})
-    with open(f"/proc/{jvm.pid}/maps") as maps:
-        assert "/libjsig.so" in maps.read()
-    parties = [Ours(context, jvm), Other(jvm, os.path.join(context.classes, "libchaining.so"), "on", "off")]
-    for order in orders(len(parties), MOST_SESSIONS):
-        walk(jvm, parties, order)
+    """libjsig, preloaded, keeps the actions of others from the kernel; ours and theirs pass by it or through it."""
+    for other in (chaining, async_profiler, async_profiler_3, flight_recorder) if IS_LONG else (chaining,):
+        jvm = jvm_of_faults(context, environment={"LD_PRELOAD": "libjsig.so"})
+        with open(f"/proc/{jvm.pid}/maps") as maps:
+            assert "/libjsig.so" in maps.read()
+        all_orders_with(context, jvm, other)
 
 
 @check
