@@ -94,6 +94,7 @@ Json measured_json(const Measured& measured) {
   for (const CostRow& row : kCosts) {
     cost[row.key] = (measured.cost.*row.member).count();
   }
+  cost["limitPermille"] = measured.cost.limit_permille;
   out["coverage"] = coverage_json(measured.coverage);
   out["accounted"] = measured.accounted;
   out["interrupted"] = measured.interrupted;
@@ -134,6 +135,8 @@ Measured measured_from_json(const Json& json) {
   for (const CostRow& row : kCosts) {
     out.cost.*row.member = std::chrono::nanoseconds(base::json_int(cost, row.key));
   }
+  out.cost.limit_permille = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(count_at(cost, "limitPermille"), UINT32_MAX));
   out.coverage = coverage_from_json(base::json_object(json, "coverage"));
   out.accounted = base::json_bool(json, "accounted");
   out.interrupted = base::json_bool(json, "interrupted");

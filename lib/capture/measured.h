@@ -28,6 +28,7 @@ struct Measured {
     std::chrono::nanoseconds longest_handler{0};
     std::chrono::nanoseconds delivery{0};
     std::chrono::nanoseconds start{0}; // start asked for -> first timer armed
+    std::uint32_t limit_permille = 0;  // asked for, of the JVM's CPU time; 0: no limit
   };
   struct Method {
     std::string name;
@@ -66,7 +67,7 @@ struct Measured {
   std::vector<Method> hottest; // at most ten
   bool interrupted = false;
   std::vector<std::string> residue;  // what the capture left in the JVM for good
-  std::vector<std::string> warnings; // why the profile may mislead
+  std::vector<std::string> warnings; // why the profile may mislead, or that it cost too much
   std::vector<std::string> notes;
   std::vector<std::string> skipped; // each way of delivering the agent that was not taken, and why
   std::vector<std::string> file_errors; // derived files that could not be made

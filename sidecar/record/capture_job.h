@@ -93,6 +93,7 @@ struct AgentCost {
   std::chrono::nanoseconds longest_handler{0};
   std::chrono::nanoseconds delivery{0}; // signals x calibrated cost of delivering one
   std::chrono::nanoseconds start{0};    // start message -> first timer armed
+  std::uint32_t limit_permille = 0;     // --max-overhead, of the JVM's CPU time; 0: no limit
   std::chrono::nanoseconds total() const { return thread_cpu + handlers + delivery; }
 };
 
@@ -122,7 +123,7 @@ struct CaptureOutcome {
   std::uint64_t timers_refused = 0;
   std::uint64_t timers_moved = 0;
   capture::Coverage coverage;
-  std::vector<std::string> warnings; // why the profile may mislead
+  std::vector<std::string> warnings; // what a person must know: misleading, or dear
   AgentCost cost;
   std::vector<MethodShare> hottest; // at most ten, by self weight
   bool interrupted = false;         // the stop token ended it; not a failure

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,36 @@ AgentCost cost_of(const RecorderResult& result) {
           .longest_handler = nanos(result.counter(Counter::kHandlerMaxNanos)),
           .delivery = nanos(delivery),
           .start = nanos(result.counter(Counter::kStartNanos))};
+}
+
+std::string share_text(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%",
+                100 * static_cast<double>(part.count()) / static_cast<double>(whole.count()));
+  return text;
+}
+
+// Of a capture that cost more than --max-overhead, or empty. The agent holds its samples to that
+// share second by second, but to a share of a tenth of a CPU at least, and its own thread's work
+// does not depend on the rate. Costs below a thousandth of a CPU are nobody's burden.
+std::string overhead_warning(const RecorderResult& result, const AgentCost& cost) {
+  constexpr int kBurden = 1000;
+  const nanoseconds used = process_cpu(result);
+  const nanoseconds duration = result.info.duration;
+  const auto allowed = static_cast<double>(result.max_overhead_permille) / 1000;
+  if (result.max_overhead_permille == 0 || used.count() <= 0 || duration.count() <= 0 ||
+      cost.total() < duration / kBurden ||
+      static_cast<double>(cost.total().count()) <= allowed * static_cast<double>(used.count())) {
+    return {};
+  }
+  char asked[32];
+  std::snprintf(asked, sizeof asked, "%g %%", 100 * allowed);
+  return "the capture cost " + share_text(cost.total(), used) +
+         " of the CPU time that the JVM used, more than the " + asked +
+         " of --max-overhead: " + capture::time_text(cost.total()) + " (" +
+         capture::time_text(cost.thread_cpu) + " of it in the agent's thread) of " +
+         capture::time_text(used) + ", or " + share_text(cost.total(), duration) +
+         " of a CPU; a longer --interval costs less";
 }
 
 // What the agent gave up to stay within the limit on its cost; empty if nothing.
@@ -189,6 +220,10 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
     out.warnings.push_back(std::move(warning));
   }
   out.cost = cost_of(result);
+  out.cost.limit_permille = result.max_overhead_permille;
+  if (std::string warning = overhead_warning(result, out.cost); !warning.empty()) {
+    out.warnings.push_back(std::move(warning));
+  }
   out.hottest = result.hottest;
   out.interrupted = result.interrupted && !result.cut_short;
   out.partial = info.partial;
@@ -254,7 +289,8 @@ capture::Measured measured_of(const CaptureOutcome& outcome) {
   out.timers_refused = outcome.timers_refused;
   out.timers_moved = outcome.timers_moved;
   out.cost = {outcome.cost.total(),         outcome.cost.thread_cpu, outcome.cost.handlers,
-              outcome.cost.longest_handler, outcome.cost.delivery,   outcome.cost.start};
+              outcome.cost.longest_handler, outcome.cost.delivery,   outcome.cost.start,
+              outcome.cost.limit_permille};
   out.interrupted = outcome.interrupted;
   out.residue = outcome.residue;
   out.notes = outcome.notes;

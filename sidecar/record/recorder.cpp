@@ -419,6 +419,7 @@ class Session {
     result_.never_armed = intake_.threads().unsampled(wire::ThreadFlag::kNeverArmed);
     result_.sandboxed = intake_.threads().unsampled(wire::ThreadFlag::kSandboxed);
     result_.max_depth = region_.header().max_depth;
+    result_.max_overhead_permille = options_.max_overhead_permille;
     result_.tick = tick();
     result_.coverage = coverage_of(
         result_, options_.interval,

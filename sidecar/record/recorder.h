@@ -96,8 +96,9 @@ struct RecorderResult {
   // The sink's failure: the recording then ends with the last chunk that it took.
   std::optional<base::Error> sink_error;
   std::uint64_t threads = 0;
-  std::chrono::nanoseconds tick{0}; // of the source
-  std::uint32_t max_depth = 0;      // in force at the end
+  std::chrono::nanoseconds tick{0};        // of the source
+  std::uint32_t max_depth = 0;             // in force at the end
+  std::uint32_t max_overhead_permille = 0; // asked for
   std::uint64_t recording_bytes = 0;
   bool detail_cut = false;          // stacks were shortened to stay within the sidecar's memory
   std::uint64_t left_out = 0;       // samples that there was no time or no memory to read

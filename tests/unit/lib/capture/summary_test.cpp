@@ -35,6 +35,7 @@ Measured sample() {
                   .tolerance = milliseconds(50)};
   out.warnings = {"half of it is missing"};
   out.cost.total = milliseconds(250);
+  out.cost.limit_permille = 20;
   out.hottest = {{"a.b.C.d", 9, 310}};
   out.residue = {"something is on until the JVM ends"};
   out.notes = {"an agent was resident"};
