@@ -86,6 +86,12 @@ Option Command::flag(const std::string& names, bool& value, const std::string& h
   return Option(*app_->add_flag(names, value, help));
 }
 
+Option Command::word_flag(const std::string& name, std::string& value,
+                          std::vector<std::string> words, const std::string& help) {
+  const std::string names = name + '{' + words.front() + '}';
+  return Option(*app_->add_flag(names, value, help)->check(CLI::IsMember(std::move(words))));
+}
+
 std::string Command::name() const {
   return app_->get_name();
 }

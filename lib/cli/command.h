@@ -55,6 +55,10 @@ class Command {
   template <typename T>
   Option option(const std::string& names, T& value, const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
+  // A flag that may be given one of `words` behind a `=`; `value` is the first without, and stays
+  // as it is where the flag is not given.
+  Option word_flag(const std::string& name, std::string& value, std::vector<std::string> words,
+                   const std::string& help);
 
   // For completion.
   std::string name() const;

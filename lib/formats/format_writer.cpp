@@ -22,8 +22,10 @@ CountWords count_words(profile::Unit unit) {
   return {"samples", 1};
 }
 
-base::Result<std::string> write_as(const profile::Profile& profile, Format format,
-                                   const WriteOptions& options) {
+namespace {
+
+base::Result<std::string> write_plain(const profile::Profile& profile, Format format,
+                                      const WriteOptions& options) {
   switch (format) {
   case Format::kRecording:
     return profile::encode_recording(profile);
@@ -47,6 +49,27 @@ base::Result<std::string> write_as(const profile::Profile& profile, Format forma
     return render::write_tree_json(profile);
   }
   return base::make_failure(base::ErrorCode::kInternal, "a format without a writer");
+}
+
+} // namespace
+
+render::ThreadRoots thread_roots(std::string_view word) {
+  return word == "pool"     ? render::ThreadRoots::kPool
+         : word == "thread" ? render::ThreadRoots::kThread
+                            : render::ThreadRoots::kNone;
+}
+
+base::Result<std::string> write_as(const profile::Profile& profile, Format format,
+                                   const WriteOptions& options) {
+  if (options.threads == render::ThreadRoots::kNone || format == Format::kPage ||
+      format == Format::kRecording) {
+    return write_plain(profile, format, options);
+  }
+  if (!profile.info().has_threads) {
+    return base::make_failure(base::ErrorCode::kUsage, "it does not say which thread ran what",
+                              "leave --threads away, or give the .jprof that it was made of");
+  }
+  return write_plain(render::with_thread_roots(profile, options.threads), format, options);
 }
 
 } // namespace jprof::formats

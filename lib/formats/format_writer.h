@@ -5,8 +5,10 @@
 #include "lib/base/result.h"
 #include "lib/formats/format.h"
 #include "lib/profile/profile.h"
+#include "lib/render/thread_roots.h"
 
 #include <string>
+#include <string_view>
 
 namespace jprof::formats {
 
@@ -19,7 +21,13 @@ CountWords count_words(profile::Unit unit);
 
 struct WriteOptions {
   std::string title; // for pages and pictures; empty: the profile's own
+  // Of folded stacks, pictures and trees: pages and recordings hold the threads themselves. kUsage
+  // for a profile that does not know them.
+  render::ThreadRoots threads = render::ThreadRoots::kNone;
 };
+
+// What --threads was given as: "", "thread" or "pool".
+render::ThreadRoots thread_roots(std::string_view word);
 
 // A profile in another format: the bytes of a file. One function for `jprof convert`, for what a
 // capture derives and for the plugin.

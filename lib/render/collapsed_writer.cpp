@@ -45,13 +45,9 @@ std::vector<std::string> frame_texts(const profile::Profile& profile, KindSuffix
 }
 
 std::string line_of(const profile::Profile& profile, const std::vector<std::string>& texts,
-                    std::uint32_t thread, std::uint32_t stack, ThreadRoot threads) {
+                    profile::StackId stack) {
   std::string line;
-  if (threads == ThreadRoot::kYes) {
-    line =
-        "[" + collapsed_name(profile.string(profile.thread(profile::ThreadId{thread}).name)) + "]";
-  }
-  for (const profile::FrameId frame : profile.stack(profile::StackId{stack})) {
+  for (const profile::FrameId frame : profile.stack(stack)) {
     if (!line.empty()) {
       line += ';';
     }
@@ -84,17 +80,14 @@ std::string collapsed_name(std::string_view name) {
 
 std::string write_collapsed(const profile::Profile& profile, const CollapsedOptions& options) {
   const std::vector<std::string> texts = frame_texts(profile, options.suffix);
-  // Threads count only where they are part of the line.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sums;
+  std::map<profile::StackId, std::uint64_t> sums;
   for (const profile::Sample& sample : profile.samples()) {
-    const std::uint32_t thread =
-        options.threads == ThreadRoot::kYes ? static_cast<std::uint32_t>(sample.thread) : 0;
-    sums[{thread, static_cast<std::uint32_t>(sample.stack)}] += sample.weight;
+    sums[sample.stack] += sample.weight;
   }
   std::vector<std::pair<std::string, std::uint64_t>> lines;
   lines.reserve(sums.size());
-  for (const auto& [key, value] : sums) {
-    lines.emplace_back(line_of(profile, texts, key.first, key.second, options.threads), value);
+  for (const auto& [stack, value] : sums) {
+    lines.emplace_back(line_of(profile, texts, stack), value);
   }
   std::sort(lines.begin(), lines.end());
   std::string out;

@@ -12,11 +12,9 @@ namespace jprof::render {
 // Suffixes of flamegraph.pl's Java palette: _[j] compiled, _[i] inlined, _[0] interpreted,
 // _[1] compiled by C1, _[k] kernel.
 enum class KindSuffix { kNone, kAnnotate };
-enum class ThreadRoot { kNo, kYes };
 
 struct CollapsedOptions {
   KindSuffix suffix = KindSuffix::kNone;
-  ThreadRoot threads = ThreadRoot::kNo;
 };
 
 // Folded text: one line "root;...;leaf WEIGHT" per distinct stack, sorted, so that equal profiles

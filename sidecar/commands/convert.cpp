@@ -29,6 +29,7 @@ struct ConvertOptions {
   std::vector<std::string> outputs;
   std::string to;
   std::string title;
+  std::string threads;
   bool lines = false;
 };
 
@@ -52,7 +53,9 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
   JPROF_TRY_ASSIGN(const profile::Profile profile,
                    formats::read_profile(options.input, lines_of(options, outputs)));
   const auto render = [&](Format format) {
-    return formats::write_as(profile, format, {.title = options.title});
+    return formats::write_as(
+        profile, format,
+        {.title = options.title, .threads = formats::thread_roots(options.threads)});
   };
   const std::vector<std::string> left_out = render::left_out_of(profile);
   base::Json result = {{"ok", true}, {"samples", profile.total_count()}, {"leftOut", left_out}};
@@ -92,6 +95,9 @@ void add_convert(cli::Program& program) {
                  "Format of standard output: collapsed (default) html svg txt json jprof");
   command.flag("--lines", options->lines,
                "Tell the lines of a method apart, where the recording knows them: Foo.bar:12");
+  command.word_flag("--threads", options->threads, {"thread", "pool"},
+                    "A root frame for each thread's name in .collapsed, .svg, .txt and .json; "
+                    "--threads=pool: for each pool, worker-* for worker-1 and worker-2");
   command.option("--title", options->title, "Title of pages and pictures");
 }
 

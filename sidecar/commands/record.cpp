@@ -49,6 +49,7 @@ struct RecordOptions {
   std::string walker = "vmstructs";
   std::string max_overhead = "2%";
   std::string title;
+  std::string threads;
   std::vector<std::string> outputs;
   bool verbose = false;
 };
@@ -99,6 +100,7 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   request.walker = options.walker;
   JPROF_TRY_ASSIGN(request.max_overhead_permille, parse_overhead(options.max_overhead));
   request.title = options.title;
+  request.threads = options.threads;
   for (const Output& output : outputs) {
     request.formats.push_back(output.source.substr(output.source.rfind('.') + 1));
   }
@@ -294,6 +296,9 @@ void add_record(cli::Program& program) {
               "File to write, may be repeated; its ending gives the format: .html .svg "
               ".collapsed .txt .json .jprof (default: jprof-<time>.html)")
       .repeated();
+  command.word_flag("--threads", options->threads, {"thread", "pool"},
+                    "A root frame for each thread's name in .collapsed, .svg, .txt and .json; "
+                    "--threads=pool: for each pool, worker-* for worker-1 and worker-2");
   command.option("--title", options->title, "Title of the page");
   command.flag("-v,--verbose", options->verbose,
                "Tell also which ways of delivering the agent were not taken, and why");

@@ -443,7 +443,8 @@ class Capture {
       return;
     }
     const auto format = formats::format_of(name).value(); // checked at the beginning
-    base::Result<std::string> bytes = formats::write_as(profile, format);
+    base::Result<std::string> bytes = formats::write_as(
+        profile, format, {.title = {}, .threads = formats::thread_roots(request_.threads)});
     base::Status status = bytes ? check_room(name, bytes->size()) : base::fail(bytes.error());
     if (status) {
       status = base::write_file_atomically(request_.directory + '/' + name, *bytes, 0600);

@@ -37,6 +37,7 @@ struct CaptureRequest {
   std::uint32_t max_overhead_permille = wire::kDefaultOverheadPermille; // 0: no limit
   // What to derive besides profile.jprof, by file ending without the dot: "html", "collapsed".
   std::vector<std::string> formats;
+  std::string threads; // root frames in them: "thread" or "pool", empty: none
   // Must exist and be the caller's own: profile.jprof and the derived files are made in it.
   std::string directory;
   // What all files in it may take together, with a manifest; 0: no limit. A recording that comes

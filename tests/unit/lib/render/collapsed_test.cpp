@@ -57,20 +57,19 @@ TEST(Collapsed, KeepsNamesOnOneLineAndInOnePiece) {
   EXPECT_EQ(render::write_collapsed(profile), "[empty stack] 10\na:b;c d  ;[unnamed];e f 30\n");
 }
 
-TEST(Collapsed, AnnotatesKindsAndThreadsWhenAsked) {
+TEST(Collapsed, AnnotatesKindsWhenAsked) {
   profile::ProfileBuilder builder;
-  const auto thread = builder.add_thread({.name = builder.intern_string("main")});
   const profile::FrameId frames[] = {
       builder.intern_frame({.kind = profile::FrameKind::kC2, .name = builder.intern_string("A.b")}),
       builder.intern_frame(
           {.kind = profile::FrameKind::kKernel, .name = builder.intern_string("sys_read")})};
-  builder.add_sample({.thread = thread, .stack = builder.intern_stack(frames), .weight = 1});
+  builder.add_sample({.stack = builder.intern_stack(frames), .weight = 1});
   const profile::Profile profile = builder.build();
 
-  const std::string text = render::write_collapsed(
-      profile, {.suffix = render::KindSuffix::kAnnotate, .threads = render::ThreadRoot::kYes});
+  const std::string text =
+      render::write_collapsed(profile, {.suffix = render::KindSuffix::kAnnotate});
 
-  EXPECT_EQ(text, "[main];A.b_[j];sys_read_[k] 1\n");
+  EXPECT_EQ(text, "A.b_[j];sys_read_[k] 1\n");
   EXPECT_EQ(folded(text).frames().back().kind, profile::FrameKind::kKernel);
 }
 

@@ -4,6 +4,7 @@
 #include "lib/render/left_out.h"
 #include "lib/render/speedscope_reader.h"
 #include "lib/render/thread_dump_reader.h"
+#include "lib/render/thread_roots.h"
 
 #include <gtest/gtest.h>
 
@@ -89,9 +90,10 @@ TEST(Speedscope, ReadsSampledAndEventedProfilesAsThreads) {
   const auto profile = render::read_speedscope(kSpeedscope, "x");
 
   ASSERT_TRUE(profile.has_value());
-  EXPECT_EQ(render::write_collapsed(*profile, {.threads = render::ThreadRoot::kYes}),
-            "[t1];main 1000000\n[t1];main;work 2000000\n"
-            "[t2];main 5000000\n[t2];main;work 5000000\n");
+  EXPECT_EQ(
+      render::write_collapsed(render::with_thread_roots(*profile, render::ThreadRoots::kThread)),
+      "[t1];main 1000000\n[t1];main;work 2000000\n"
+      "[t2];main 5000000\n[t2];main;work 5000000\n");
   EXPECT_TRUE(profile->info().has_times);
   EXPECT_EQ(profile->info().facts.back().first, "profiles of other units");
 }

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/profile/profile.h"
+
+#include <string>
+#include <string_view>
+
+namespace jprof::render {
+
+enum class ThreadRoots {
+  kNone,
+  kThread, // a root frame for each name of a thread
+  kPool,   // ... for each pool: see pool_name()
+};
+
+// The same profile with the thread of each sample as its root frame, `[name]` of kind kThread, so
+// that every format shows it. Threads of one name share a frame. One that knows no threads
+// (has_threads is false) gets them no more than with kNone.
+profile::Profile with_thread_roots(const profile::Profile& profile, ThreadRoots roots);
+
+// The name of the pool that a thread's name stands for: the number at its end becomes `*`
+// ("exec-12", "GC Thread#3", "CompilerThread0"). It stays where it is part of a word: behind fewer
+// than three letters ("C1", "G1"), and where there is nothing else.
+std::string pool_name(std::string_view thread);
+
+} // namespace jprof::render
