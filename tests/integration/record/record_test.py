@@ -269,10 +269,15 @@ def intervals_below_the_tick_are_kept_or_the_real_ones_told(context):
 
 
 @check
-def lines_are_told_where_they_are_asked_for(context):
+def lines_and_threads_are_told_where_they_are_asked_for(context):
     jvm = context.jvm("Known", "shares", "300")
-    code, result = context.record_for(jvm.pid, 2, "-o", "l.jprof", "-o", "l.collapsed")
+    code, result = context.record_for(jvm.pid, 2, "--threads", "-o", "l.jprof", "-o", "t.collapsed")
+    context.convert("l.jprof", "l.collapsed")
     context.convert("l.jprof", "m.collapsed", "--lines")
+    context.convert("l.jprof", "p.collapsed", "--threads=pool")
+    for name in ("t.collapsed", "p.collapsed"):
+        assert folded_total(context.read(name)) == result["weightNs"], name
+        assert weight_of(context.read(name), b"[main];") > 0.5 * result["weightNs"], context.read(name)
 
     assert code == 0, result
     with open(os.path.join(os.path.dirname(__file__), "../../workloads/known/Known.java")) as source:
@@ -447,9 +452,8 @@ def a_killed_recorder_is_told_of_by_the_next_one(context):
     errors = errors_of_another()
     command = re.search(r"jprof convert (\S+/profile\.jprof) -o FILE", errors)
     assert command and os.path.samefile(context.path(command[1]), kept), errors
-    done = subprocess.run([context.arguments.jprof, "convert", context.path(command[1]), "-o", context.path("kept.collapsed")],
-                          capture_output=True, check=False)  # fmt: skip
-    assert done.returncode in (0, 6), done
+    convert = [context.arguments.jprof, "convert", command[1], "-o", "kept.collapsed"]
+    assert subprocess.run(convert, cwd=context.directory, capture_output=True, check=False).returncode in (0, 6)
     assert folded_total(context.read("kept.collapsed")) > 0
     shutil.rmtree(os.path.dirname(kept))
 
