@@ -59,6 +59,33 @@ unharmed() { # NAME
   [[ $(kp get pod "$1" -o jsonpath='{.status.qosClass} {.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=="Ready")].status}') == "Guaranteed 0 True" ]]
 }
 again() { oncall plain-1000 --duration 1s -o again.html && (($(containers_of plain-1000) == 1)); }
+# The container that gc has told to end is dying while the next capture begins.
+again_after_gc() {
+  oncall gc plain-1000 && oncall plain-1000 --duration 1s -o after-gc.html && page_is_whole "$work/laptop/after-gc.html" &&
+    (($(containers_of plain-1000) == 2))
+}
+
+# A JVM of some 22 MiB, with what the kernel holds for it, in a pod that may use 33.
+tight() {
+  kp apply -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: plain-tight}
+spec:
+$(stage_plain_spec 2 200m "" "runAsUser: 1000, runAsGroup: 1000" | sed "s/memory: 192Mi/memory: 33Mi/g
+  s|^\( *\)imagePullPolicy:.*|&\n\1command: [/jdk/bin/java, -XX:+UseSerialGC, -Xint, -Xms10m, -Xmx10m, -XX:+AlwaysPreTouch, -cp, /app, shop.Shop]|")
+YAML
+  kp wait --for=condition=Ready pod/plain-tight --timeout=180s >/dev/null && await_jvm plain-tight shop shop-plain
+}
+# Whoever insists may lose the capture, and never the JVM.
+forced() {
+  local before code=0
+  before=$(pid_in plain-tight shop shop-plain)
+  oncall plain-tight --force --duration 1s -o tight.html || code=$?
+  [[ $code == 0 || $code == 6 || $code == 8 || $code == 9 ]] || { echo "exit code $code"; return 1; }
+  ((code != 0)) || page_is_whole "$work/laptop/tight.html" || return
+  jvm_runs_in plain-tight shop shop-plain && [[ $(pid_in plain-tight shop shop-plain) == "$before" ]]
+}
 
 "$cluster" user oncall >/dev/null
 check "the chart gives the right to ephemeral containers where it is asked to" \
@@ -85,10 +112,22 @@ plain-image 1 ids that only the image knows and our image shares
 plain-half 2 a group that the API does not say
 PODS
 check "a live ephemeral container is used again" again
+check_exit "one without the capability that is asked for is not; Pod Security refuses one with it" 4 \
+  $'runs without the capability SYS_PTRACE\nviolates PodSecurity' \
+  oncall plain-1000 --capability SYS_PTRACE --explain --duration 1s
+check "after gc the next capture at once has a container of its own" again_after_gc
 # Room on a node of two cores.
 kp delete pod plain-65532 plain-random plain-half --grace-period=1 --wait >/dev/null
+check "a pod of 33 MiB runs" tight
+check_exit "it has no memory for a capture: 9, with the figure and the cure" 9 $'may use no more than 33 MiB\nraise the memory limit by\n--force' \
+  oncall plain-tight --duration 1s
+check_exit "doctor foretells it" 9 'fail +ephemeral .*33 MiB' oncall doctor plain-tight
+check "nothing was added to it" test "$(containers_of plain-tight)" = 0
+check "--force: whatever becomes of the capture, the JVM lives" forced
 plain_two
 check "a pod with two JVMs is ready" kp wait --for=condition=Ready pod/plain-two --timeout=180s
+check "the tight one is as it was" unharmed plain-tight # its status was seconds behind before
+kp delete pod plain-tight --grace-period=1 --wait=false >/dev/null
 check "two JVMs, no sidecar: -c chooses the one" chosen_java shop 17
 check "and the other, in an ephemeral container of its own" chosen_java second 25
 check "so there are two" test "$(containers_of plain-two)" = 2
@@ -98,6 +137,8 @@ check_exit "Pod Security refuses root: 4, with its verdict" 4 $'violates PodSecu
   oncall plain-1000 --ephemeral=always --uid 0 --gid 0 --duration 1s
 check_exit "an image that is not there: 8, named" 8 'localhost/nosuch:1' \
   oncall plain-1000 --ephemeral=always --image localhost/nosuch:1 --image-pull-policy Never --duration 1s
+check_exit "another program's image: 3, and what is not in it" 3 $'image localhost/shop-jdk-17:1 has no /jprof\nis it jprof\'s image' \
+  oncall plain-1000 --ephemeral=always --image localhost/shop-jdk-17:1 --image-pull-policy Never --duration 1s
 "$cluster" user passer >/dev/null
 check "who has the chart's rights without that to ephemeral containers" \
   inside "$helm" install -n shop-plain passing "$repo/charts/jprof" --set sidecarConfig.create=false \

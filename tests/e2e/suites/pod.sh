@@ -8,13 +8,21 @@ k() { inside kubectl -n shop "$@"; }
 
 # Puts the sample application into the namespace shop and waits until it is ready.
 deploy() { # RELEASE HELM-ARGS...
-  local release=$1 pod end=$((SECONDS + 60)); shift
-  inside "$helm" upgrade --install -n shop "$release" "$shop_chart" "$@" >/dev/null
-  # A controller makes a Deployment's pod a moment later.
-  until k get pod -l "app=$release" -o name | grep -q .; do ((SECONDS < end)) || return; sleep 0.2; done
-  k wait --for=condition=Ready pod -l "app=$release" --timeout=180s >/dev/null || return
-  pod=$(k get pod -l "app=$release" -o jsonpath='{.items[0].metadata.name}')
-  await_jvm "$pod"
+  begin_deploy "$@"
+  await_deployed "$1"
+}
+begin_deploy() { # RELEASE HELM-ARGS...
+  inside "$helm" upgrade --install -n shop "$1" "$shop_chart" "${@:2}" >/dev/null
+}
+await_deployed() { # RELEASE
+  local end=$((SECONDS + 60))
+  # A controller makes the pod a moment later.
+  until k get pod -l "app=$1" -o name | grep -q .; do ((SECONDS < end)) || return; sleep 0.2; done
+  k wait --for=condition=Ready pod -l "app=$1" --timeout=180s >/dev/null || return
+  await_jvm "$(pod_of "$1")"
+}
+pod_of() { # RELEASE
+  k get pod -l "app=$1" -o jsonpath='{.items[0].metadata.name}'
 }
 undeploy() { # RELEASE
   inside "$helm" uninstall -n shop "$1" --wait >/dev/null

@@ -30,6 +30,11 @@ key_is_right() { # PREFIX PATTERN
   find "$s3/data/$bucket/$1" -name manifest.json | tee /dev/stderr | grep -qE -- "$2"
 }
 
+# How often the developer's plugin has entered a pod so far, by the API server's audit log.
+execs_of_developer() {
+  grep '"subresource":"exec"' "$(stage_state)/log/audit.json" | grep -c '"username":"developer"'
+}
+
 check "--store s3:// by the plugin" store_jprof demo -n shop --duration 1s --store "s3://$bucket/by-plugin"
 check "the bundle in the bucket is whole" bundles_are_whole by-plugin 1
 check "its key names cluster, namespace, pod and time" key_is_right by-plugin \
@@ -43,6 +48,12 @@ check_exit "a wrong secret: refused before anything is captured, exit code 4" 4 
   as_user developer env "${s3_environment[@]}" AWS_SECRET_ACCESS_KEY=wrong \
   kubectl jprof demo -n shop --duration 1s -o kept.html --store "s3://$bucket/refused"
 check "and there is no page of it" test ! -e "$work/laptop/kept.html"
+execs_before=$(execs_of_developer)
+check_exit "an authority that the caller does not trust: refused before anything is captured" 8 'certificate' \
+  as_user developer env "${s3_environment[@]}" env -u SSL_CERT_FILE \
+  kubectl jprof demo -n shop --duration 1s -o kept.html --store "s3://$bucket/untrusted"
+check "nothing was run in the pod for it" test "$(execs_of_developer)" = "$execs_before"
+check "nor is there a page" test ! -e "$work/laptop/kept.html"
 
 k create secret generic s3-writer --from-literal="AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY" \
   --from-literal="AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY" >/dev/null
