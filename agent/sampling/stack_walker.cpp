@@ -101,7 +101,7 @@ bool StackWalker::step_native() {
   }
   // A guess can lead past Java frames where Java code has called a leaf without a frame.
   const bool sure = step == NativeStep::kKnown || !interrupted_ || !in_java_;
-  if (found && (sure || is_call_return(caller.pc))) {
+  if (found && (sure || (is_call_return(caller.pc) && !calls_method(caller.pc)))) {
     return accept(caller);
   }
   if (in_java_ && interrupted_) {
@@ -126,12 +126,15 @@ bool StackWalker::step_generated() {
   return false;
 }
 
-// True if `registers` stand in an interpreter frame: its method is where it should be.
+// True if `registers` stand in an interpreter frame: its method is where it should be, and has been
+// put there already.
 bool StackWalker::read_interpreter_frame(const arch::Registers& registers,
                                          MethodView* method) const {
+  constexpr std::uint64_t kHeadBytes = -kMethodWords * 8;
   const std::uint64_t fp = registers.fp;
-  return fp > registers.sp && fp - registers.sp < kMaxInterpretedFrameBytes && (fp & 7) == 0 &&
-         fp < stack_end_ && read_method(vm_, word_at(words_from(fp, kMethodWords)), method);
+  return fp >= registers.sp + kHeadBytes && fp - registers.sp < kMaxInterpretedFrameBytes &&
+         (fp & 7) == 0 && fp < stack_end_ &&
+         read_method(vm_, word_at(words_from(fp, kMethodWords)), method);
 }
 
 bool StackWalker::step_interpreted(const CodeBlob& blob) {
@@ -188,42 +191,6 @@ bool StackWalker::step_entry_frame() {
   return anchor_.sp > at_.sp ? resume_at_anchor() : fail(ErrorFrame::kBrokenStack);
 }
 
-// Interpreter entries and adapters between compiled and interpreted code move the return address:
-// it is on top of the stack, in the frame that is being built, or has been popped for a moment.
-// They also move the stack pointer, for arguments: what it was is in a register then. On the way
-// from compiled to interpreted code an adapter sets it late (behind the barriers of class
-// initialisation and unloading); until then the register holds what some call before has left
-// there.
-bool StackWalker::leave_method_entry(SenderSp sender_sp) {
-  constexpr std::uint64_t kFrameInTheMaking = 64;
-  constexpr std::uint64_t kMaxArguments = 4096;
-  arch::Registers callers[3] = {at_, at_, at_};
-  bool usable[3] = {};
-  usable[0] = arch::leave_frameless(callers[0]);
-  usable[1] = at_.fp >= at_.sp && at_.fp - at_.sp <= kFrameInTheMaking &&
-              arch::leave_by_frame_pointer(callers[1]);
-  usable[2] = sender_sp != SenderSp::kNone && interrupted_ && at_.popped_return != 0 &&
-              at_.sender_sp >= at_.sp;
-  callers[2].pc = at_.popped_return;
-  for (int i = 0; i < 3; ++i) {
-    arch::Registers& caller = callers[i];
-    if (!usable[i] || !is_call_return(caller.pc)) {
-      continue;
-    }
-    const bool set = sender_sp == SenderSp::kSet ||
-                     (sender_sp == SenderSp::kPerhapsSet && !has_compiled_frame(caller));
-    if (set && at_.sender_sp >= caller.sp && at_.sender_sp - caller.sp <= kMaxArguments &&
-        (at_.sender_sp & 7) == 0) {
-      caller.sp = at_.sender_sp;
-    }
-    if (sender_sp == SenderSp::kNone && at_.lr != 0) {
-      skip_pushed_registers(caller);
-    }
-    return accept(caller);
-  }
-  return false;
-}
-
 bool StackWalker::leave_frame_of(const CodeBlob& blob) {
   arch::Registers caller = at_;
   const arch::FixedFrameCode code{blob.code_begin, blob.frame_complete, blob.frame_bytes};
@@ -232,15 +199,25 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
   if (!left) {
     return fail(ErrorFrame::kFault);
   }
-  const bool generated = vm_.contains_code(caller.pc);
   const bool innermost = innermost_;
   innermost_ = false;
   if (!innermost || !(interrupted_ || in_java_)) { // a call that the compiler made a frame for
-    return generated || modules_.find(caller.pc) != nullptr ? accept(caller)
-                                                            : fail(ErrorFrame::kBrokenStack);
+    return vm_.contains_code(caller.pc) || modules_.find(caller.pc) != nullptr
+               ? accept(caller)
+               : fail(ErrorFrame::kBrokenStack);
   }
-  // First where its frame says: what it has not written yet in there may be an older stack pointer.
-  if (is_caller(caller)) {
+  leaf_ = blob.kind == BlobKind::kCompiled ? blob : CodeBlob{};
+  const bool accepted = accept_caller_of_leaf(blob, caller);
+  leaf_ = CodeBlob{};
+  return accepted;
+}
+
+// Goes on in what has called the leaf's code. `caller` is where its frame says; what the frame has
+// not written yet may be older return addresses, and the frame may begin higher.
+bool StackWalker::accept_caller_of_leaf(const CodeBlob& blob, const arch::Registers& caller) {
+  const Fit fit = fit_of(caller);
+  const bool whole = caller.sp - at_.sp == blob.frame_bytes;
+  if (fit == Fit::kSure || (fit == Fit::kPerhaps && !whole)) {
     return accept(caller);
   }
   if (interrupted_ && leave_above_saved_sp(blob)) {
@@ -248,10 +225,18 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
   }
   // Some instruction sequences lower the stack pointer for a moment, or for a call of a leaf.
   const bool saved = !interrupted_ || vm_.java_feature <= kLastWithX87;
-  if (accept_behind(blob.frame_bytes + 8, saved ? kMaxSavedWords : kMaxPushedWords)) {
+  const std::uint64_t most = saved ? kMaxSavedWords : kMaxPushedWords;
+  if (accept_behind(blob.frame_bytes + 8, most, Fit::kSure)) {
     return true;
   }
-  return generated ? accept(caller) : find_java_caller() || fail(ErrorFrame::kBrokenStack);
+  // A return address that has been changed leads to no call: to a handler, where C1's stubs for
+  // exceptions return to.
+  if (fit == Fit::kPerhaps || has_compiled_frame(caller)) {
+    return accept(caller);
+  }
+  return accept_behind(blob.frame_bytes + 8, most, Fit::kPerhaps) ||
+         (blob.kind == BlobKind::kStub && vm_.contains_code(caller.pc) && accept(caller)) ||
+         find_java_caller() || fail(ErrorFrame::kBrokenStack);
 }
 
 // To search strings C2's code copies short ones onto the stack: it moves the stack pointer and
@@ -275,11 +260,11 @@ bool StackWalker::has_grown(const arch::Registers& caller) const {
 }
 
 // Goes on in the first caller that a frame of `bytes` or some words more may have.
-bool StackWalker::accept_behind(std::uint64_t bytes, std::uint64_t most_words) {
+bool StackWalker::accept_behind(std::uint64_t bytes, std::uint64_t most_words, Fit least) {
   for (std::uint64_t words = 0; words < most_words; ++words) {
     const arch::FixedFrameCode frame{0, 0, bytes + words * 8};
     arch::Registers caller = at_;
-    if (arch::leave_fixed_frame(frame, false, caller) && is_caller(caller)) {
+    if (arch::leave_fixed_frame(frame, false, caller) && fit_of(caller) >= least) {
       return accept(caller);
     }
   }
@@ -311,13 +296,14 @@ bool StackWalker::find_java_caller() {
   if (!in_java_) {
     return anchor_.sp > at_.sp && resume_at_anchor();
   }
+  const bool native = !vm_.contains_code(at_.pc);
   for (std::uint64_t i = 0; i < kMaxScannedWords; ++i) {
     const std::uint64_t slot = at_.sp + i * 8;
     std::uint64_t pc = 0;
     if (slot + 8 > stack_end_ || !load(slot, &pc)) {
       return false;
     }
-    if (!is_call_return(pc, Interpreted::kOnlyCalls)) {
+    if (!is_call_return(pc, Interpreted::kOnlyCalls) || (native && calls_method(pc))) {
       continue;
     }
     arch::Registers caller = at_;
@@ -353,66 +339,6 @@ void StackWalker::note(ErrorFrame error) {
 bool StackWalker::fail(ErrorFrame error) {
   note(error);
   return false;
-}
-
-// True if generated code surely has called something that returns to `pc`: it follows a call whose
-// target is known and cannot be a method (so that a stale return address of an earlier method call
-// is not mistaken for it), or one that the debug information lists; or it stands for frames in
-// the heap.
-bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) const {
-  CodeBlob blob;
-  std::uint64_t target = 0;
-  if (!vm_.contains_code(pc) || !find_blob(vm_, pc, &blob) || pc < blob.code_begin) {
-    return false;
-  }
-  const bool called = arch::follows_call(pc, &target);
-  // Words that stub routines have not written yet hold return addresses of calls before.
-  // A frame pointer that they have not changed leads to where Java was entered.
-  if (leaf_.end != 0 &&
-      (!called || pc == vm_.call_stub_return || (target != 0 && !leaf_.contains(target)))) {
-    return false;
-  }
-  if (blob.kind == BlobKind::kInterpreter) { // it pushes the return addresses of invocations itself
-    return called || interpreted == Interpreted::kAccept;
-  }
-  if (blob.kind == BlobKind::kStub) {
-    return (called && (blob.frame_bytes >= 16 || pc == vm_.call_stub_return)) || is_thaw_stub(blob);
-  }
-  if (!called) {
-    return false;
-  }
-  CodeBlob callee;
-  if (target != 0 && (!vm_.contains_code(target) ||
-                      (find_blob(vm_, target, &callee) && callee.kind == BlobKind::kStub))) {
-    return true;
-  }
-  CompiledMethod compiled;
-  return read_compiled_method(vm_, blob, &compiled) &&
-         (sampling::is_call_return(compiled, pc) || is_native_wrapper(compiled));
-}
-
-// As is_call_return, for the caller of a method: an interpreted one must have its frame, and of
-// stubs only two call methods. A register that was saved may hold any other return address.
-bool StackWalker::is_caller(const arch::Registers& caller) const {
-  CodeBlob blob;
-  MethodView method;
-  if (!vm_.contains_code(caller.pc) || !find_blob(vm_, caller.pc, &blob)) {
-    return false;
-  }
-  std::uint64_t pc = caller.pc;
-  if (blob.kind == BlobKind::kCompiled) {
-    original_pc(vm_, blob, caller.sp, &pc);
-  }
-  if (blob.kind == BlobKind::kStub && pc != vm_.call_stub_return && !is_thaw_stub(blob)) {
-    return false;
-  }
-  return is_call_return(pc) &&
-         (blob.kind != BlobKind::kInterpreter || read_interpreter_frame(caller, &method));
-}
-
-bool StackWalker::is_native_wrapper(const CompiledMethod& compiled) const {
-  MethodView method;
-  return read_method(vm_, compiled.method, &method) && method.is_native;
 }
 
 StackWalker::Anchor StackWalker::read_anchor(std::uint64_t object, std::int32_t sp, std::int32_t pc,

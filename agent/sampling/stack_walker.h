@@ -64,6 +64,7 @@ class StackWalker {
   void skip_pushed_arguments();
   void skip_pushed_registers(arch::Registers& caller);
   bool is_call_of(const CodeBlob& blob, std::uint64_t pc) const;
+  bool leave_dispatch();
   bool leave_called_stub(const CodeBlob& blob);
   bool leave_unwinding_stub();
   bool leave_exception_stub(const CodeBlob& blob);
@@ -81,13 +82,17 @@ class StackWalker {
   // Whether a register has what the stack pointer was before arguments were moved.
   enum class SenderSp : std::uint8_t { kNone, kSet, kPerhapsSet };
   bool leave_method_entry(SenderSp sender_sp);
-  bool has_compiled_frame(const arch::Registers& caller) const;
+  bool has_compiled_frame(const arch::Registers& caller);
   bool leave_frame_of(const CodeBlob& blob);
+  bool accept_caller_of_leaf(const CodeBlob& blob, const arch::Registers& caller);
   bool leave_above_saved_sp(const CodeBlob& blob);
 
   bool has_grown(const arch::Registers& caller) const;
   bool accept(const arch::Registers& caller);
-  bool accept_behind(std::uint64_t bytes, std::uint64_t most_words);
+  // Of a caller: not at all, by its code alone, or by what it calls or its own frame as well.
+  enum class Fit : std::uint8_t { kNone, kPerhaps, kSure };
+  Fit fit_of(const arch::Registers& caller);
+  bool accept_behind(std::uint64_t bytes, std::uint64_t most_words, Fit least);
   bool accept_from_leaf(const arch::Registers& caller);
   bool find_java_caller();
   bool resume_at_anchor();
@@ -95,6 +100,8 @@ class StackWalker {
   void note(wire::ErrorFrame error);
   enum class Interpreted { kAccept, kOnlyCalls };
   bool is_call_return(std::uint64_t pc, Interpreted interpreted = Interpreted::kAccept) const;
+  bool calls_method(std::uint64_t pc) const;
+  bool calls_another(std::uint64_t target) const;
   bool is_caller(const arch::Registers& caller) const;
   bool read_interpreter_frame(const arch::Registers& registers, MethodView* method) const;
   bool is_native_wrapper(const CompiledMethod& compiled) const;
@@ -117,7 +124,7 @@ class StackWalker {
   arch::Registers at_;
   bool interrupted_ = true;
   bool innermost_ = true; // has met only leaves, which may be called from anywhere in a frame
-  CodeBlob leaf_;         // the stub routine whose caller is looked for; its end is 0: none
+  CodeBlob leaf_;         // whose caller is looked for: stub or method; its end is 0: none
   std::uint64_t java_thread_ = 0;
   bool in_frozen_ = false;  // has been through the frozen frames
   std::uint64_t entry_ = 0; // where the frame begins that is behind the frozen ones; 0: unknown

@@ -97,7 +97,8 @@ bool StackWalker::leave_entry() {
   if (entry_ > at_.sp) {
     at_.sp = entry_;
   }
-  return accept_behind(kFrameHeadBytes, kMostArgumentBytes / 8) || fail(ErrorFrame::kBrokenStack);
+  return accept_behind(kFrameHeadBytes, kMostArgumentBytes / 8, Fit::kPerhaps) ||
+         fail(ErrorFrame::kBrokenStack);
 }
 
 bool StackWalker::push_all_frozen() {

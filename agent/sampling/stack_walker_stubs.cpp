@@ -15,10 +15,23 @@ using arch::word_at;
 using wire::ErrorFrame;
 using wire::FrameKind;
 
-// "I2C/C2I adapters": between compiled and interpreted code.
+// Between compiled and interpreted code.
 bool is_adapter(const CodeBlob& blob) {
-  std::uint32_t start = 0;
-  return load(blob.name, &start) && start == 0x2f433249; // "I2C/"
+  constexpr char kName[] = "I2C/C2I adapters";
+  return arch::holds_text(blob.name, sizeof kName - 1, kName);
+}
+
+// The interpreter's entries of invokeBasic, linkToStatic and their kin. They jump on; like adapters
+// they may have moved the return address, and are called by what does not name them.
+bool is_method_handle_entry(const CodeBlob& blob) {
+  constexpr char kName[] = "MethodHandles adapters";
+  return arch::holds_text(blob.name, sizeof kName - 1, kName);
+}
+
+// What finds a virtual method. It pushes nothing.
+bool is_dispatch(const CodeBlob& blob) {
+  constexpr char kName[] = "vtable chunks";
+  return arch::holds_text(blob.name, sizeof kName - 1, kName);
 }
 
 // C1's: a method that ends by an exception frees its frame and jumps to it.
@@ -59,6 +72,46 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
   return left;
 }
 
+// Interpreter entries and adapters between compiled and interpreted code move the return address:
+// it is on top of the stack, in the frame that is being built, or has been popped for a moment.
+// They also move the stack pointer, for arguments: what it was is in a register then. On the way
+// from compiled to interpreted code an adapter sets it late (behind the barriers of class
+// initialisation and unloading); until then the register holds what some call before has left
+// there.
+bool StackWalker::leave_method_entry(SenderSp sender_sp) {
+  constexpr std::uint64_t kFrameInTheMaking = 64;
+  constexpr std::uint64_t kMaxArguments = 4096;
+  arch::Registers callers[3] = {at_, at_, at_};
+  bool usable[3] = {};
+  usable[0] = arch::leave_frameless(callers[0]);
+  usable[1] = at_.fp >= at_.sp && at_.fp - at_.sp <= kFrameInTheMaking &&
+              arch::leave_by_frame_pointer(callers[1]);
+  usable[2] = sender_sp != SenderSp::kNone && interrupted_ && at_.popped_return != 0 &&
+              at_.sender_sp >= at_.sp;
+  callers[2].pc = at_.popped_return;
+  for (int i = 0; i < 3; ++i) {
+    arch::Registers& caller = callers[i];
+    if (!usable[i] || !is_call_return(caller.pc)) {
+      continue;
+    }
+    const bool set = sender_sp == SenderSp::kSet ||
+                     (sender_sp == SenderSp::kPerhapsSet && !has_compiled_frame(caller));
+    // The frame that is being built begins with it; the register has the bytecode pointer then.
+    const std::uint64_t saved = i == 1 && at_.fp - at_.sp >= 8 ? word_at(at_.fp - 8) : 0;
+    for (const std::uint64_t sp : {saved, at_.sender_sp}) {
+      if (set && sp >= caller.sp && sp - caller.sp <= kMaxArguments && (sp & 7) == 0) {
+        caller.sp = sp;
+        break;
+      }
+    }
+    if (sender_sp == SenderSp::kNone && at_.lr != 0) {
+      skip_pushed_registers(caller);
+    }
+    return accept(caller);
+  }
+  return false;
+}
+
 bool StackWalker::leave_stub(const CodeBlob& blob) {
   if (blob.frame_bytes >= 16) {
     const bool left = interrupted_ && ((is_exception_stub(blob) && leave_exception_stub(blob)) ||
@@ -68,7 +121,10 @@ bool StackWalker::leave_stub(const CodeBlob& blob) {
   if (is_unwinding_stub(blob)) {
     return leave_unwinding_stub() || fail(ErrorFrame::kBrokenStack);
   }
-  const bool adapter = is_adapter(blob);
+  if (interrupted_ && is_dispatch(blob) && leave_dispatch()) {
+    return true;
+  }
+  const bool adapter = is_adapter(blob) || is_method_handle_entry(blob);
   leaf_ = adapter ? CodeBlob{} : blob;
   const bool left = interrupted_ ? leave_frameless_stub(adapter) : leave_calling_stub(blob);
   leaf_ = CodeBlob{};
@@ -101,8 +157,6 @@ void StackWalker::skip_pushed_registers(arch::Registers& caller) {
     caller = recorded;
     return;
   }
-  const CodeBlob leaf = leaf_;
-  leaf_ = CodeBlob{}; // the caller's caller does not call the stub
   for (std::uint64_t bytes = 0; bytes <= kMaxPushedBytes; bytes += 16) {
     arch::Registers at = caller;
     at.sp += bytes;
@@ -111,7 +165,6 @@ void StackWalker::skip_pushed_registers(arch::Registers& caller) {
       break;
     }
   }
-  leaf_ = leaf;
 }
 
 // The barrier at the entry of compiled methods keeps a word between its frame pointer and its
@@ -144,16 +197,38 @@ bool StackWalker::is_call_of(const CodeBlob& blob, std::uint64_t pc) const {
   return vm_.contains_code(pc) && arch::follows_call(pc, &target) && blob.contains(target);
 }
 
+// The caller's return address is on top. That it calls the stub cannot be asked for: its call may
+// have been led elsewhere meanwhile.
+bool StackWalker::leave_dispatch() {
+  arch::Registers caller = at_;
+  CodeBlob blob;
+  return arch::leave_frameless(caller) && find_blob(vm_, caller.pc, &blob) &&
+         blob.kind == BlobKind::kCompiled && is_caller(caller) && accept(caller);
+}
+
 // The runtime's entries push registers before they have the frame that their blob tells, and some
-// are done by then: the first word that is the return address of a call of theirs.
+// are done by then. What they have not written yet of it holds return addresses of calls before: so
+// first where the frame pointer is set or the frame stands, then the first word that is the return
+// address of a call of theirs.
 bool StackWalker::leave_called_stub(const CodeBlob& blob) {
   constexpr std::uint64_t kMostPushed = 8;
+  const std::uint64_t most_bytes = blob.frame_bytes + kMostPushed * 8;
   arch::Registers caller = at_;
   if (at_.lr != 0 && is_call_of(blob, arch::strip_return_address(at_.lr))) {
     return arch::leave_frameless(caller) && accept(caller);
   }
-  for (std::uint64_t word = 0; word < blob.frame_bytes / 8 + kMostPushed; ++word) {
-    const std::uint64_t slot = at_.sp + word * 8;
+  if (at_.fp >= at_.sp && at_.fp - at_.sp < most_bytes && arch::leave_by_frame_pointer(caller) &&
+      (is_call_of(blob, caller.pc) || has_compiled_frame(caller))) {
+    return accept(caller);
+  }
+  caller = at_;
+  if (arch::leave_fixed_frame({blob.code_begin, blob.frame_complete, blob.frame_bytes}, true,
+                              caller) &&
+      (is_call_of(blob, caller.pc) || has_compiled_frame(caller))) {
+    return accept(caller);
+  }
+  caller = at_;
+  for (std::uint64_t slot = at_.sp; slot < at_.sp + most_bytes; slot += 8) {
     if (!load(slot, &caller.pc)) {
       return false;
     }
@@ -191,15 +266,6 @@ bool StackWalker::leave_exception_stub(const CodeBlob& blob) {
   return arch::leave_exception_stub(blob.code_begin, caller) && is_caller(caller) && accept(caller);
 }
 
-// True if `caller` is compiled and, where its frame's size says, there is a return address: so its
-// stack pointer is right.
-bool StackWalker::has_compiled_frame(const arch::Registers& caller) const {
-  CodeBlob blob;
-  arch::Registers next = caller;
-  return find_blob(vm_, caller.pc, &blob) && blob.kind == BlobKind::kCompiled &&
-         arch::leave_fixed_frame({0, 0, blob.frame_bytes}, false, next) && is_caller(next);
-}
-
 // A stub routine has the caller's return address on top, or its own frame pointer set up, or is in
 // between, or keeps its registers on the stack: each guess is checked.
 bool StackWalker::leave_frameless_stub(bool adapter) {
@@ -212,8 +278,12 @@ bool StackWalker::leave_frameless_stub(bool adapter) {
     return true;
   }
   // The JVM itself calls some stubs, as when it flushes instruction caches.
+  // It need not have left Java for that: a call that compiled code makes to resolve one does not.
+  std::uint64_t target = 0;
   caller = at_;
-  if (!in_java_ && arch::leave_frameless(caller) && modules_.find(caller.pc) != nullptr) {
+  if (arch::leave_frameless(caller) && modules_.find(caller.pc) != nullptr &&
+      (!in_java_ ||
+       (arch::follows_call(caller.pc, &target) && (target == 0 || leaf_.contains(target))))) {
     return accept(caller);
   }
   return find_java_caller() || fail(ErrorFrame::kNotWalkable);
