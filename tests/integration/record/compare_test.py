@@ -10,11 +10,12 @@ import collections
 import json
 import math
 import re
+import signal
 import subprocess
 import sys
 import time
 
-import record_test
+import rig
 
 CHECKS = []
 OTHERS = ["asgct", "jvmti", "jmx"]
@@ -87,8 +88,8 @@ def no_walker_hurts_a_jvm_or_tells_a_wrong_name(context):
         for walker in OTHERS:
             process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--max-overhead", "0", "--walker", walker,
                                     "--leave-behind", "-o", "walked.collapsed")  # fmt: skip
-            record_test.wait_until_sampled(jvm.pid, 2)
-            process.send_signal(record_test.signal.SIGINT)
+            rig.wait_until_sampled(jvm.pid, 2)
+            process.send_signal(signal.SIGINT)
             code, result = context.finish(process)
             assert code == 0, result
             assert result["accounted"], result
@@ -112,10 +113,10 @@ def a_jvm_that_ends_is_not_held_up(context):
         jvm = context.jvm("Known", "shares", "3600")
         process = context.start(jvm.pid, "--json", "-d", "100s", "-i", "1ms", "--walker", walker, "--leave-behind", "-o",
                                 "ended.jprof")  # fmt: skip
-        record_test.wait_until_sampled(jvm.pid)
+        rig.wait_until_sampled(jvm.pid)
         jvm.terminate()
         code = jvm.wait(timeout=100)
-        assert code == 128 + record_test.signal.SIGTERM, f"{walker}: the JVM ended by {code}"  # its own orderly exit
+        assert code == 128 + signal.SIGTERM, f"{walker}: the JVM ended by {code}"  # its own orderly exit
         code, result = context.finish(process)
         assert (code, result["partial"]) == (6, True), result
         assert result["samples"] > 0, result
@@ -163,5 +164,5 @@ def what_stays_in_the_jvm_is_agreed_to_before_and_told(context):
 
 
 if __name__ == "__main__":
-    record_test.CHECKS = CHECKS
-    sys.exit(record_test.main())
+    rig.CHECKS = CHECKS
+    sys.exit(rig.main())
