@@ -114,11 +114,18 @@ void read_blob_layout(VmLayout& vm, Reader& reader) {
   blob.relocation_size = reader.optional("CodeBlob", "_relocation_size");
 }
 
+// Offset of a field that is an int, as the JVM itself declares it; -1 if there is none.
+std::int32_t int_offset(const StructTables& tables, const char* type, const char* field) {
+  const char* declared = tables.declared_type(type, field);
+  return declared != nullptr && os::equal(declared, "int") ? tables.offset(type, field) : -1;
+}
+
 void read_compiled_layout(VmLayout& vm, Reader& reader) {
   const StructTables& tables = reader.tables();
   auto& compiled = vm.compiled;
   compiled.method = reader.either("CompiledMethod", "nmethod", "_method");
   compiled.comp_level = tables.int_field("nmethod", "_comp_level");
+  compiled.compile_id = int_offset(tables, "nmethod", "_compile_id");
   compiled.immutable_data = reader.optional("nmethod", "_immutable_data");
   compiled.scopes_data_begin = reader.optional("CompiledMethod", "_scopes_data_begin");
   if (compiled.scopes_data_begin < 0) {

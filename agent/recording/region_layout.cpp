@@ -14,6 +14,8 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kArenaStart = 8; // offset 0 means "none"
 // Descriptors of perf events beyond so many for each thread slot are not looked up.
 constexpr std::uint32_t kDescriptorsPerThread = 8;
+constexpr std::uint64_t kCachePart = 16; // of the region: this part is the cache of frames, at most
+constexpr std::uint64_t kMostCacheBytes = 512 * 1024;
 
 std::uint64_t clamp(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   return value < low ? low : value > high ? high : value;
@@ -126,9 +128,15 @@ Hashes take_private(Divider& divider, std::uint64_t bytes, Sampler& sampler,
   const std::uint64_t perf = sampler.perf_capacity * sizeof(std::uint16_t);
   const std::uint64_t scratch = sampler.scratch_count * sizeof(sampling::Scratch);
   const std::uint64_t words = (hashes.stack_slots + hashes.name_slots) * wire::kGenerations;
+  const std::uint64_t cached = power_of_two_below(clamp(bytes / kCachePart, 0, kMostCacheBytes) /
+                                                  sizeof(sampling::FrameCache::Entry));
+  const std::uint64_t cache = cached * sizeof(sampling::FrameCache::Entry);
   std::uint8_t* at = divider.take(SectionKind::kPrivate, 0,
-                                  entries + visits + waiting + notes + index + perf + scratch +
-                                      words * sizeof(std::uint64_t));
+                                  cache + entries + visits + waiting + notes + index + perf +
+                                      scratch + words * sizeof(std::uint64_t));
+  sampler.frame_cache =
+      sampling::FrameCache(reinterpret_cast<sampling::FrameCache::Entry*>(at), cached);
+  at += cache;
   sampler.threads = reinterpret_cast<sampling::ThreadEntry*>(at);
   at += entries;
   sampler.visits = reinterpret_cast<sampling::Visit*>(at);

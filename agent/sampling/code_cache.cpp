@@ -79,6 +79,22 @@ bool read_blob(const VmLayout& vm, std::uint64_t address, CodeBlob* blob) {
   return true;
 }
 
+// Where the blob begins whose block holds `pc`; 0 where that is in no used block.
+std::uint64_t blob_address(const VmLayout& vm, std::uint64_t pc) {
+  for (std::uint32_t i = 0; i < vm.heap_count; ++i) {
+    const CodeHeap& heap = vm.heaps[i];
+    if (pc < heap.begin || pc >= heap.end) {
+      continue;
+    }
+    std::uint64_t block = 0;
+    std::int64_t used = 0;
+    return find_block(heap, pc, &block) && read_int(block, vm.heap_block_used, &used) && used != 0
+               ? block + vm.heap_block_bytes
+               : 0;
+  }
+  return 0;
+}
+
 } // namespace
 
 bool read_int(std::uint64_t object, const IntField& field, std::int64_t* value) {
@@ -111,19 +127,12 @@ bool read_int(std::uint64_t object, const IntField& field, std::int64_t* value) 
 }
 
 bool find_blob(const VmLayout& vm, std::uint64_t pc, CodeBlob* blob) {
-  for (std::uint32_t i = 0; i < vm.heap_count; ++i) {
-    const CodeHeap& heap = vm.heaps[i];
-    if (pc < heap.begin || pc >= heap.end) {
-      continue;
-    }
-    std::uint64_t block = 0;
-    std::int64_t used = 0;
-    if (!find_block(heap, pc, &block) || !read_int(block, vm.heap_block_used, &used) || used == 0) {
-      return false;
-    }
-    return read_blob(vm, block + vm.heap_block_bytes, blob) && pc < blob->end;
-  }
-  return false;
+  const std::uint64_t address = blob_address(vm, pc);
+  return address != 0 && read_blob(vm, address, blob) && pc < blob->end;
+}
+
+bool is_in_blob(const VmLayout& vm, std::uint64_t pc, std::uint64_t address) {
+  return address != 0 && blob_address(vm, pc) == address;
 }
 
 } // namespace jprof::agent::sampling

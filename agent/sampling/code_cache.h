@@ -31,6 +31,10 @@ struct CodeBlob {
 // Reads a field of the width that it has in this JVM.
 bool read_int(std::uint64_t object, const IntField& field, std::int64_t* value);
 
+// True if the used block that holds `pc` is that of the blob at `address`, as the code cache says
+// now: two loads, of few lines.
+bool is_in_blob(const VmLayout& vm, std::uint64_t pc, std::uint64_t address);
+
 // False where `pc` is in no used block of the code cache.
 bool find_blob(const VmLayout& vm, std::uint64_t pc, CodeBlob* blob);
 

@@ -5,6 +5,7 @@
 #include "agent/arch/safe_load.h"
 #include "agent/os/system.h"
 #include "agent/sampling/blocked_faults.h"
+#include "agent/sampling/cache_check.h"
 #include "agent/sampling/call_trace.h"
 #include "agent/sampling/stack_walker.h"
 
@@ -17,9 +18,6 @@ namespace {
 using wire::Counter;
 using wire::ErrorFrame;
 using wire::StackFlag;
-
-// The order in which depth is given up when the stacks' arena is full.
-constexpr std::uint32_t kShorterDepths[] = {256, 32};
 
 // The handler's time is read from the thread's CPU clock, so that being preempted does not count.
 // That is two system calls: at short intervals they are made for one signal in eight.
@@ -83,22 +81,6 @@ std::uint32_t error_stack(ErrorFrame error) {
   return wire::kStackIsError | static_cast<std::uint32_t>(error);
 }
 
-// Keeps as much of the stack as there is room for: all, its leaves, root and leaf.
-std::uint32_t store_stack(const StackStore& store, wire::Frame* frames, const WalkedStack& stack) {
-  std::uint32_t offset = store.put(frames, stack.depth, stack.flags);
-  for (const std::uint32_t depth : kShorterDepths) {
-    if (offset == 0 && stack.depth > depth) {
-      offset =
-          store.put(frames, depth, stack.flags | static_cast<std::uint16_t>(StackFlag::kTruncated));
-    }
-  }
-  if (offset == 0 && stack.depth > 2) {
-    const wire::Frame ends[2] = {frames[0], frames[stack.depth - 1]};
-    offset = store.put(ends, 2, stack.flags | static_cast<std::uint16_t>(StackFlag::kMiddleCut));
-  }
-  return offset;
-}
-
 // A visit, and what stands for it; that of the agent's thread never ends but by itself.
 struct Stay {
   Visit& visit;
@@ -117,13 +99,18 @@ Outcome keep(Sampler& sampler, const Generation& generation, wire::Frame* frames
   if (stack.unknown_module) {
     sampler.modules_wanted.store(1, std::memory_order_relaxed);
   }
+  if (stack.cache_hits + stack.cache_misses != 0) {
+    count(sampler, Counter::kFrameCacheHits, stack.cache_hits);
+    count(sampler, Counter::kFrameCacheMisses, stack.cache_misses);
+    count(sampler, Counter::kFrameCacheEvictions, stack.cache_evictions);
+  }
   if (stack.unnamed_frames != 0) {
     count(sampler, Counter::kNameStoreFull, stack.unnamed_frames);
   }
   if ((stack.flags & static_cast<std::uint16_t>(StackFlag::kTruncated)) != 0) {
     count(sampler, Counter::kTruncatedDepth);
   }
-  Outcome outcome{.stack = store_stack(generation.stacks, frames, stack),
+  Outcome outcome{.stack = generation.stacks.put_what_fits(frames, stack.depth, stack.flags),
                   .generation = load_relaxed(generation.info->number),
                   .is_error = stack.error != ErrorFrame::kNone};
   if (outcome.stack == 0) {
@@ -190,9 +177,24 @@ WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void
   }
   const std::uint32_t modules = sampler.module_gate.enter();
   visit.modules = static_cast<std::uint8_t>(modules + 1);
-  StackWalker walker(sampler.vm, sampler.frozen.load(std::memory_order_acquire),
-                     sampler.modules[modules], generation.names, scratch.frames, max_depth);
-  const WalkedStack stack = walker.walk(arch::read_registers(ucontext), java_thread);
+  const bool checks = sampler.checks_cache;
+  const auto walk = [&](wire::Frame* frames, bool cached) {
+    StackWalker walker(sampler.vm, sampler.frozen.load(std::memory_order_acquire),
+                       sampler.modules[modules], generation.names, frames,
+                       checks && max_depth > kMaxScratchDepth / 2 ? kMaxScratchDepth / 2
+                                                                  : max_depth);
+    if (cached) {
+      walker.use_cache(sampler.frame_cache, load_relaxed(generation.info->number));
+    }
+    return walker.walk(arch::read_registers(ucontext), java_thread);
+  };
+  WalkedStack stack = walk(scratch.frames, true);
+  if (checks) {
+    count(sampler, Counter::kCacheChecks);
+    const bool same = is_same_without_cache(generation.names, walk, &stack, scratch.frames,
+                                            scratch.frames + kMaxScratchDepth / 2);
+    count(sampler, Counter::kCacheDifferences, same ? 0 : 1);
+  }
   if (visit.modules != 0) { // else somebody has given it back
     visit.modules = 0;
     sampler.module_gate.leave(modules);

@@ -7,6 +7,7 @@
 // of wait_for_handlers() of handler.h.
 
 #include "agent/arch/arch.h"
+#include "agent/sampling/frame_cache.h"
 #include "agent/sampling/frozen_stack.h"
 #include "agent/sampling/method_frames.h"
 #include "agent/sampling/module_map.h"
@@ -99,6 +100,8 @@ struct Sampler {
   std::atomic<std::uint32_t> stacks_wanted{0};
   Generation generations[wire::kGenerations];
   ReaderGate generation_gate;
+  FrameCache frame_cache;
+  bool checks_cache = false;    // for tests: each stack is walked once more, without the cache
   ModuleMap* modules = nullptr; // two of them
   ReaderGate module_gate;
   std::atomic<std::uint32_t> modules_wanted{0};     // a handler met a pc in no known module

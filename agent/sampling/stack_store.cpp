@@ -6,6 +6,8 @@ namespace jprof::agent::sampling {
 namespace {
 
 constexpr std::uint64_t kMaxProbes = 64;
+// The order in which depth is given up when the arena is full.
+constexpr std::uint32_t kShorterDepths[] = {256, 32};
 
 bool same(const wire::StackRecord* record, const wire::Frame* frames, std::uint32_t depth,
           std::uint16_t flags) {
@@ -76,6 +78,24 @@ std::uint32_t StackStore::put(const wire::Frame* frames, std::uint32_t depth,
   }
   // The table is crowded here: keep the stack, unshared.
   return mine != 0 ? mine : write(arena, frames, depth, flags, hash);
+}
+
+std::uint32_t StackStore::put_what_fits(const wire::Frame* frames, std::uint32_t depth,
+                                        std::uint16_t flags) const {
+  const auto with = [&](wire::StackFlag flag) {
+    return static_cast<std::uint16_t>(flags | static_cast<std::uint16_t>(flag));
+  };
+  std::uint32_t offset = put(frames, depth, flags);
+  for (const std::uint32_t shorter : kShorterDepths) {
+    if (offset == 0 && depth > shorter) {
+      offset = put(frames, shorter, with(wire::StackFlag::kTruncated));
+    }
+  }
+  if (offset == 0 && depth > 2) {
+    const wire::Frame ends[2] = {frames[0], frames[depth - 1]};
+    offset = put(ends, 2, with(wire::StackFlag::kMiddleCut));
+  }
+  return offset;
 }
 
 } // namespace jprof::agent::sampling

@@ -19,6 +19,9 @@ struct StackStore {
 
   // The offset (divided by 8) of the record with these frames and flags; 0 if there is no room.
   std::uint32_t put(const wire::Frame* frames, std::uint32_t depth, std::uint16_t flags) const;
+  // The same with as much of the stack as there is room for: all, its leaves, root and leaf.
+  std::uint32_t put_what_fits(const wire::Frame* frames, std::uint32_t depth,
+                              std::uint16_t flags) const;
 };
 
 std::uint64_t hash_frames(const wire::Frame* frames, std::uint32_t depth);

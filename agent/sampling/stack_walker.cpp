@@ -112,6 +112,10 @@ bool StackWalker::step_native() {
 
 bool StackWalker::step_generated() {
   CodeBlob blob;
+  bool left = false;
+  if (!interrupted_ && step_cached(&left)) {
+    return left;
+  }
   if (!find_blob(vm_, at_.pc, &blob)) {
     return fail(ErrorFrame::kUnknownBlob);
   }
@@ -161,21 +165,17 @@ bool StackWalker::step_interpreted(const CodeBlob& blob) {
 }
 
 bool StackWalker::step_compiled(const CodeBlob& blob) {
-  if (!interrupted_) {
-    original_pc(vm_, blob, at_.sp, &at_.pc);
-  }
+  const bool deoptimised = !interrupted_ && original_pc(vm_, blob, at_.sp, &at_.pc);
   if (is_above_entry(blob)) {
     return step_above_entry();
   }
+  const std::uint32_t id = compile_id(blob.address);
+  const std::uint32_t depth = result_.depth;
   const bool native = push_scopes(blob);
-  if (!leave_frame_of(blob)) {
-    return false;
+  if (!interrupted_ && !deoptimised) {
+    keep_frames(blob, id, depth, native);
   }
-  if (native && native_caller_ == 0) {
-    native_caller_ = at_.pc;
-    native_depth_ = result_.depth;
-  }
-  return true;
+  return leave_compiled(blob, native);
 }
 
 bool StackWalker::step_entry_frame() {

@@ -10,6 +10,7 @@
 #include "agent/arch/arch.h"
 #include "agent/sampling/code_cache.h"
 #include "agent/sampling/compiled_method.h"
+#include "agent/sampling/frame_cache.h"
 #include "agent/sampling/frozen_stack.h"
 #include "agent/sampling/module_map.h"
 #include "agent/sampling/name_store.h"
@@ -29,6 +30,10 @@ struct WalkedStack {
   wire::ErrorFrame error = wire::ErrorFrame::kNone; // why the walk ended early, if it did
   std::uint32_t unnamed_frames = 0;
   bool unknown_module = false; // a native pc lies in no module that we know of
+  // Of compiled callers: known from walks before, found anew, and others given up for these.
+  std::uint32_t cache_hits = 0;
+  std::uint32_t cache_misses = 0;
+  std::uint32_t cache_evictions = 0;
 };
 
 class StackWalker {
@@ -39,6 +44,13 @@ class StackWalker {
               const NameStore& names, wire::Frame* frames, std::uint32_t max_depth)
       : vm_(vm), frozen_(frozen), modules_(modules), names_(names), frames_(frames),
         max_depth_(max_depth) {}
+
+  // Takes compiled callers from `cache`, and leaves there what it finds. `generation` is the number
+  // of the one that the names belong to.
+  void use_cache(const FrameCache& cache, std::uint32_t generation) {
+    cache_ = vm_.compiled.compile_id >= 0 ? cache : FrameCache();
+    generation_ = generation;
+  }
 
   // `java_thread` is 0 for a thread that the JVM does not run Java code on.
   WalkedStack walk(const arch::Registers& at, std::uint64_t java_thread);
@@ -57,6 +69,13 @@ class StackWalker {
   bool step_generated();
   bool step_interpreted(const CodeBlob& blob);
   bool step_compiled(const CodeBlob& blob);
+  bool step_cached(bool* left);
+  bool leave_compiled(const CodeBlob& blob, bool is_native);
+  bool find_cached(std::uint64_t pc, CachedFrames* first) const;
+  bool push_cached(const CachedFrames& first);
+  bool is_cached_call(std::uint64_t pc) const;
+  std::uint32_t compile_id(std::uint64_t blob) const;
+  void keep_frames(const CodeBlob& blob, std::uint32_t id, std::uint32_t depth, bool is_native);
   bool step_stub(const CodeBlob& blob);
   bool leave_calling_stub(const CodeBlob& blob);
   bool leave_entry_barrier(const CodeBlob& blob);
@@ -72,6 +91,7 @@ class StackWalker {
   bool step_entry_frame();
   bool is_thaw_stub(const CodeBlob& blob) const;
   bool step_thaw_stub(const CodeBlob& blob);
+  bool reaches_entry(std::uint64_t frame_bytes) const;
   bool is_above_entry(const CodeBlob& blob) const;
   bool step_above_entry();
   bool leave_entry();
@@ -120,6 +140,8 @@ class StackWalker {
   const NameStore& names_;
   wire::Frame* frames_;
   std::uint32_t max_depth_;
+  FrameCache cache_; // not usable: none
+  std::uint32_t generation_ = 0;
 
   arch::Registers at_;
   bool interrupted_ = true;

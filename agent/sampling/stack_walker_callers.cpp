@@ -26,6 +26,9 @@ bool is_alike(const NamedThing& one, const NamedThing& other) {
 bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) const {
   CodeBlob blob;
   std::uint64_t target = 0;
+  if (is_cached_call(pc)) {
+    return true;
+  }
   if (!vm_.contains_code(pc) || !find_blob(vm_, pc, &blob) || pc < blob.code_begin) {
     return false;
   }
@@ -87,6 +90,9 @@ bool StackWalker::calls_another(std::uint64_t target) const {
 bool StackWalker::is_caller(const arch::Registers& caller) const {
   CodeBlob blob;
   MethodView method;
+  if (is_cached_call(caller.pc)) {
+    return true;
+  }
   if (!vm_.contains_code(caller.pc) || !find_blob(vm_, caller.pc, &blob)) {
     return false;
   }

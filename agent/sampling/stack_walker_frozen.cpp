@@ -55,15 +55,19 @@ bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
   return leave_entry();
 }
 
+// True if the frame that begins here may reach over the one behind the frozen ones.
+bool StackWalker::reaches_entry(std::uint64_t frame_bytes) const {
+  return !in_frozen_ && entry_ != 0 && at_.sp <= entry_ && at_.sp + frame_bytes > entry_;
+}
+
 // True at the frame of a method that has called what lies below on the stack, but is itself in the
 // heap: while frames are being put there, the JVM writes the return address in the place of its
 // stub's (freeze_fast_existing_chunk).
 bool StackWalker::is_above_entry(const CodeBlob& blob) const {
   CompiledMethod compiled;
-  return !interrupted_ && !in_frozen_ && entry_ != 0 && at_.sp <= entry_ &&
-         at_.sp + blob.frame_bytes > entry_ && entry_ - at_.sp <= kMostArgumentBytes &&
-         frozen_->entry_method != 0 && read_compiled_method(vm_, blob, &compiled) &&
-         compiled.method != frozen_->entry_method;
+  return !interrupted_ && reaches_entry(blob.frame_bytes) &&
+         entry_ - at_.sp <= kMostArgumentBytes && frozen_->entry_method != 0 &&
+         read_compiled_method(vm_, blob, &compiled) && compiled.method != frozen_->entry_method;
 }
 
 bool StackWalker::step_above_entry() {
@@ -142,6 +146,12 @@ bool StackWalker::push_frozen(const FrozenStack& stack) {
       return true;
     }
     at_.pc = word_at(at_.sp - 8);
+    CachedFrames cached;
+    if (find_cached(at_.pc, &cached) && push_cached(cached)) {
+      compiled_sp += cached.frame_bytes;
+      at_.sp = compiled_sp;
+      continue;
+    }
     CodeBlob blob;
     if (!vm_.contains_code(at_.pc) || !find_blob(vm_, at_.pc, &blob)) {
       return stack.end - at_.sp <= kMostArgumentBytes && at_.sp != stack.sp;

@@ -47,6 +47,7 @@ struct CodeBlobLayout {
 struct CompiledMethodLayout {
   std::int32_t method = -1;
   IntField comp_level;
+  std::int32_t compile_id = -1;         // int, no two nmethods of a JVM's life have the same
   std::int32_t scopes_data_begin = -1;  // address (9 to 22)
   std::int32_t scopes_data_offset = -1; // or offset (8, 23+)
   std::int32_t scopes_pcs_offset = -1;

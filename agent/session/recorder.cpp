@@ -138,6 +138,8 @@ void Recorder::write_header() {
   g_sampler.max_depth = start_.max_depth == 0 || start_.max_depth > sampling::kMaxScratchDepth
                             ? sampling::kMaxScratchDepth
                             : start_.max_depth;
+  g_sampler.checks_cache =
+      (start_.flags & static_cast<std::uint64_t>(wire::StartFlag::kCheckCache)) != 0;
   g_sampler.pid = os::process_id();
   header.version = wire::kRegionVersion;
   header.min_reader_version = wire::kMinReaderVersion;

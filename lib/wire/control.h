@@ -71,6 +71,8 @@ enum class StartFlag : std::uint64_t {
   // What stays in the JVM when the session is over, and makes it slower, may stay: what the walkers
   // that open JVMTI leave on in 21 and later.
   kMayLeaveBehind = 1,
+  // For tests: each stack is walked once more, without the cache of frames, and compared.
+  kCheckCache = 2,
 };
 
 struct StartedMessage {

@@ -89,8 +89,13 @@ enum class Counter : std::uint32_t {
   kLeftBehind = 48, // 1: JVMTI's notifications of mounts are on since this session, for good
   kTimersLeft =
       52, // timers and perf events that the kernel would not delete, since the JVM's start
-  kTimersRunning = 53, // of these: that it would not disarm either
-  kStopRefused = 54,   // StopRefusal bits
+  kTimersRunning = 53,       // of these: that it would not disarm either
+  kStopRefused = 54,         // StopRefusal bits
+  kFrameCacheHits = 56,      // compiled callers whose frames were known from walks before
+  kFrameCacheMisses = 57,    // ... that had to be read from the JVM's own tables
+  kFrameCacheEvictions = 58, // frames given up for others; many: the cache is too small
+  kCacheChecks = 59,         // with StartFlag::kCheckCache: stacks walked without the cache as well
+  kCacheDifferences = 60,    // ... that differed each time
 };
 
 // Counter::kPerfRefusal where a seccomp filter is in force: its answer to the attempt might be to

@@ -48,6 +48,38 @@ def names_survive_class_churn(context):
     assert jvm.process.poll() is None
 
 
+def made_callers(session):
+    """The numbers of the generated classes whose methods have called Churn.burn, in the order of the samples, and how each was compiled."""
+    for _, stack in session.recording.samples:
+        for (_, callee), (kind, text) in zip(stack, stack[1:]):
+            if callee == "Churn.burn" and text.startswith("Made"):
+                yield int(text.split(".")[0][4:]), kind
+
+
+@check
+def compiled_callers_that_come_and_go_are_told_apart(context):
+    """Their code and metadata lie where those of others were a moment ago: each stack is walked with the cache of frames and without."""
+    options = "-Xbatch", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=5m", "-Xmx64m", "-XX:CompileCommand=quiet", \
+        "-XX:CompileCommand=dontinline,Churn::burn"  # fmt: skip
+    jvm = context.jvm("Churn", "callers", options=options)
+    session = Session(jvm, context.library, interval_ms=1, check_cache=True)
+    # Each 50 are collected together; then their code is given away.
+    session.run_while(lambda: max((number for number, kind in made_callers(session) if kind != "interpreted"), default=0) < 500)
+    region = session.stop()
+    balanced(region)
+    counters, made = region.counters, list(made_callers(session))
+    # Up to JDK 17 they are inlined into what reflection generates for each of them.
+    compiled = {number for number, kind in made if kind != "interpreted"}
+    print(f"  {len(compiled)} compiled callers in {counters['cache_checks']} samples, {counters['cache_hits']} frames from the cache,"
+          f" {counters['cache_misses']} not, {counters['cache_differences']} stacks differ")  # fmt: skip
+    assert counters["cache_differences"] == 0 and counters["cache_checks"] >= len(session.recording.samples), counters
+    assert len(compiled) >= 20 and counters["cache_hits"] > counters["cache_misses"], (len(compiled), counters)
+    # They live one after the other.
+    numbers = [number for number, _ in made]
+    assert numbers == sorted(numbers), numbers
+    session.close()
+
+
 # Who calls what in tests/workloads/known/Mixed.java.
 MIXED_CALLERS = {
     **{method: {"work"} for method in "exceptions expressions collections compression copies reflection locked shapes".split()},
@@ -69,6 +101,9 @@ def mixed_work_has_whole_stacks(context):
     """At most one stack in a thousand fails or is wrong, give or take chance: bench/accuracy/run measures it with enough samples."""
     jvm = context.jvm("Mixed")
     session, region = sampled(context, jvm, 500, interval_ms=1)
+    hits, misses = region.counters["cache_hits"], region.counters["cache_misses"]
+    print(f"  {hits} compiled callers from the cache, {misses} not")
+    assert hits > misses, region.counters
     samples, failed = len(session.recording.samples), region.counters["error"]
     errors, whole = [], []
     for _, stack in session.recording.samples:

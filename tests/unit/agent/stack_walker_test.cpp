@@ -80,6 +80,7 @@ class MadJvm {
                           {table_.data(), table_.size() - 1}};
     StackWalker walker(vm_, random_() % 8 == 0 ? nullptr : &frozen_, *modules_, store,
                        frames.data(), kMaxDepth);
+    walker.use_cache(FrameCache(cached_.data(), cached_.size()), ++generation_);
     const std::uint64_t anywhere = address(kCodeBytes + random_() % kDataBytes);
     switch (random_() % 3) {
     case 0:
@@ -162,6 +163,7 @@ class MadJvm {
     compiled.deopt_handler_offset = 60;
     compiled.deopt_mh_handler_offset = 64;
     compiled.orig_pc_offset = 68;
+    compiled.compile_id = 72;
     vm_.method = {.const_method = 0,
                   .access_flags = 8,
                   .constants = 0,
@@ -243,6 +245,8 @@ class MadJvm {
   std::vector<std::uint8_t> names_;
   std::vector<std::uint64_t> table_;
   std::uint64_t names_committed_ = 8;
+  std::vector<FrameCache::Entry> cached_ = std::vector<FrameCache::Entry>(64);
+  std::uint32_t generation_ = 0;
   VmLayout vm_;
   StubNames stubs_;
   FrozenLayout frozen_;
