@@ -8,7 +8,6 @@ import { Commands } from './controls/commands.js';
 import { jointSource, singleSource, warnings } from './data/compare.js';
 import { Details } from './controls/details.js';
 import { afterPaint, h, later, listen, oncePerFrame, refill } from './dom/dom.js';
-import { readOther } from './data/intake.js';
 import { bindKeys } from './controls/keys.js';
 import { startOf } from './graph/layout.js';
 import { outermostPlaces } from './data/merged.js';
@@ -16,6 +15,7 @@ import { sumMethods } from './data/methods.js';
 import { KIND_THREAD, clip, hashText, visible } from './data/names.js';
 import { formatCount, formatShare, formatWeight, plural } from './data/numbers.js';
 import { Outline } from './views/outline.js';
+import { guessMine, repeatedMethods } from './data/ownership.js';
 import { Pipeline } from './data/pipeline.js';
 import { TreeView } from './views/rows.js';
 import { SearchBox } from './controls/searchbox.js';
@@ -28,7 +28,7 @@ import { ThreadPanel } from './controls/threads.js';
 import { CallersView, GraphView, SandwichView } from './views/views.js';
 
 // Changes of these need a new result; the rest only a new drawing.
-const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split'];
+const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split', 'roots'];
 
 export class App extends Commands {
   constructor(shadow, captures) {
@@ -40,7 +40,7 @@ export class App extends Commands {
     this.chosen = { name: -1, node: -1, run: null };
     this.hits = null;
     this.listener = {
-      select: (view, node, run) => this.select(view, node, run),
+      select: (view, node, run) => this.click(view, node, run),
       zoom: (view, node) => this.zoomInto(view, node),
       hover: (view, hit, event) => this.details.hover(view, hit, event),
       moved: (view) => this.moved(view),
@@ -88,8 +88,15 @@ export class App extends Commands {
     let told = 1;
     while (told < size && (kind[told] === 0 || kind[told] === KIND_THREAD)) told++;
     this.kindsTold = told < size;
+    this.guessed = guessMine(source.names, source.tree, source.weights);
+    this.repeated = repeatedMethods(source.names);
     this.hashes = [];
     this.result = null;
+  }
+
+  // What the user said is the application's code, or what looks like it.
+  get mine() {
+    return this.state.mine || this.guessed;
   }
 
   get meta() {
@@ -176,7 +183,7 @@ export class App extends Commands {
   adoptLink() {
     if (this.state.chips.length || this.state.query || this.state.zoom || this.state.path) {
       if (!this.findZoom()) this.state.zoom = '';
-    }
+    } else if (!location.hash) this.zoomToJava();
     this.pendingPart = this.state.part;
   }
 
@@ -232,7 +239,7 @@ export class App extends Commands {
 
   render() {
     const { state } = this;
-    this.colours.choose(this.colouring, this.dark, state.mine);
+    this.colours.choose(this.colouring, this.dark, this.mine);
     this.root.classList.toggle('dark', this.dark);
     this.shadow.host.classList.toggle('dark', this.dark);
     this.root.dataset.view = state.view;
@@ -280,18 +287,27 @@ export class App extends Commands {
   // Which kinds of frames the samples ended in, most first: [[kind, weight, samples], ...].
   selfByKind() {
     const { kind, size } = this.result.tree;
-    const { self, perSample, selfSamples } = this.shown;
+    const { self, total, perSample, selfSamples } = this.shown;
     if (this.kindsOf !== self) {
       const sums = new Float64Array(256);
       const counts = new Float64Array(256);
+      const seen = new Uint8Array(256);
       for (let i = 1; i < size; i++) {
         sums[kind[i]] += self[i];
+        if (total[i] > 0) seen[kind[i]] = 1;
         if (selfSamples) counts[kind[i]] += selfSamples[i];
       }
       this.kindsOf = self;
+      this.kindsSeen = [...seen.keys()].filter((k) => seen[k]);
       this.kinds = [...sums].map((sum, k) => [k, sum, perSample ? sum / perSample : counts[k]]).filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1]);
     }
     return this.kinds;
+  }
+
+  // Kinds of all frames that are shown.
+  kindsShown() {
+    this.selfByKind();
+    return this.kindsSeen;
   }
 
   // Every fact of the capture, for help and print.
@@ -463,7 +479,7 @@ export class App extends Commands {
     if (to > from) flame.setWindow(start + (from / 1000) * whole, start + (to / 1000) * whole);
   }
 
-  // ---- print, compare ----
+  // ---- print ----
 
   preparePrint() {
     this.printing = true;
@@ -476,22 +492,5 @@ export class App extends Commands {
   endPrint() {
     this.printing = false;
     this.render();
-  }
-
-  async compareWith(file) {
-    try {
-      const base = await readOther(file);
-      const [capture] = this.captures.slice(-1);
-      this.captures = [base, capture];
-      this.setSource(jointSource(base, capture));
-      Object.assign(this.state, { range: null, base: null, threads: null, states: null, split: false, zoom: '', part: '' });
-      this.recompute();
-      this.findZoom();
-      this.render();
-      this.outline.say('Compared with ' + file.name);
-    } catch (error) {
-      this.chrome.warning.hidden = false;
-      this.chrome.warning.textContent = visible(clip(`${file.name} cannot be compared: ${error.message}`, 400));
-    }
   }
 }

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The frame around the views: title, tabs, menus, chips, help.
-import { kindColour } from '../graph/colours.js';
 import { button, h, listen, refill } from '../dom/dom.js';
 import { KEYS } from './keys.js';
-import { KINDS, clip, visible } from '../data/names.js';
+import { clip, visible } from '../data/names.js';
 import { formatCount, formatShare } from '../data/numbers.js';
 import { STATES } from '../views/strip.js';
 
@@ -35,11 +34,18 @@ export class Chrome {
     return h('label', { title }, box, ' ' + label);
   }
 
+  // Two steps of one choice: the second holds the first.
+  rootsCheck(label, on, off) {
+    const box = h('input', { type: 'checkbox', onchange: () => this.app.setRoots(box.checked ? on : off) });
+    this.rootBoxes = { ...this.rootBoxes, [on]: box };
+    return h('label', box, ' ' + label);
+  }
+
   viewMenu() {
     const { app } = this;
     this.colour = h('select', { alt: 'Colours', onchange: () => app.update({ colour: this.colour.value }) });
     for (const [value, text] of [['kind', 'by kind of frame'], ['package', 'by package'], ['mine', 'mine and the rest']]) this.colour.append(h('option', { value }, text));
-    this.mine = h('input', { type: 'text', placeholder: 'com.acme.', alt: 'Prefix of my code', spellcheck: 'false', onchange: () => app.update({ mine: this.mine.value.trim() }) });
+    this.mine = h('input', { type: 'text', placeholder: 'com.acme.', alt: 'Prefix of my code', title: 'Guessed from the widest packages that are of no known library; commas between several', spellcheck: 'false', onchange: () => app.update({ mine: this.mine.value.trim() }) });
     return h(
       'details.menu',
       h('summary', 'View'),
@@ -49,6 +55,8 @@ export class Chrome {
         this.check('Order by name (o)', 'byName'),
         this.check('Merge generated names (g)', 'merge'),
         this.check('Fold recursion (r)', 'fold'),
+        this.rootsCheck('Start at Java (j)', 'java', 'all'),
+        this.rootsCheck('Fold pools and executors too', 'pools', 'java'),
         this.check('Time as heat cells (e)', 'heat'),
         (this.baseShape = this.check('Shape of the base (b)', 'baseShape')),
         (this.rate = this.check('Weight per second instead of shares', 'rate')),
@@ -95,10 +103,12 @@ export class Chrome {
       tab.tabIndex = on ? 0 : -1;
     }
     for (const [which, box] of Object.entries(this.boxes)) box.checked = state[which];
+    this.rootBoxes.java.checked = state.roots !== 'all';
+    this.rootBoxes.pools.checked = state.roots === 'pools';
     this.baseShape.hidden = !app.result.comparing;
     this.rate.hidden = !app.result.comparing || !app.rates();
     this.colour.value = app.colouring;
-    if (document.activeElement !== this.mine) this.mine.value = state.mine;
+    if (app.shadow.activeElement !== this.mine) this.mine.value = app.mine;
     this.showChips();
   }
 
@@ -118,6 +128,7 @@ export class Chrome {
     flag(state.states, state.states && (state.states.map((n) => STATES[n]).join(', ') || 'no state'), { states: null });
     flag(state.fold, 'recursion folded', { fold: false });
     flag(state.merge, 'generated names merged', { merge: false });
+    flag(state.roots !== 'java' && app.pipeline.foldedRoots({ roots: 'pools' }), state.roots === 'all' ? 'thread start shown' : 'pools and executors folded', { roots: 'java' });
     flag(state.split, 'split by thread', { split: false });
     if (app.undo.past.length || app.undo.future.length) {
       chips.push(button('Undo', () => app.undoStep(), { class: 'plain', disabled: !app.undo.past.length }), button('Redo', () => app.redoStep(), { class: 'plain', disabled: !app.undo.future.length }));
@@ -128,19 +139,12 @@ export class Chrome {
 
   fillHelp() {
     const { app } = this;
-    const { shown } = app;
-    const legend = app.selfByKind()
-      .map(([kind, sum, samples]) => {
-        const swatch = h('i.swatch');
-        swatch.style.background = kindColour(kind, '', app.dark);
-        return h('li', swatch, `${KINDS[kind] || 'other'}: ${formatCount(samples)} samples (self), ${formatShare(sum, shown.total[0])}`);
-      });
+    const legend = app.details.legend.forHelp();
     const keys = KEYS.map(([names, text]) => h('li', ...names.flatMap((name, i) => [i ? ' ' : '', h('kbd', name.replace('Arrow', ''))]), ' ' + text));
     const compared = app.result.comparing ? [h('h3', 'Comparison'), h('p', 'Orange: more than in the base. Blue: less. Pale: some evidence, full: strong, grey: not distinguishable. Hatched: only on one side. Widths are shares of each side’s own total.')] : [];
     refill(this.help,
       h('div.panel-head', h('h2', 'Keys and colours'), button('Close', () => this.help.close(), { class: 'plain' }, '×')),
-      h('h3', 'Colours by kind of frame'),
-      h('ul.legend', ...legend),
+      ...legend,
       ...compared,
       h('h3', 'Search'),
       h('p', 'Plain text ignores case until a capital letter is typed. /expression/ is a regular expression; name: class: pkg: look at one part of the name.'),

@@ -2,9 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the user can do, by key, button or menu: everything that is one step.
+import { jointSource } from '../data/compare.js';
+import { readOther } from '../data/intake.js';
+import { KIND_START, clip, isJava, visible } from '../data/names.js';
+import { recordedNode, unfoldedBelow } from '../data/roots.js';
 import { startOf } from '../graph/layout.js';
 import { copyText, foldedLine, foldedText, save, stackText, svgOf } from './share.js';
 import { Undo } from '../data/state.js';
+
+// A name of some length fits.
+const READABLE_PIXELS = 160;
 
 export class Commands {
   // ---- looking ----
@@ -21,7 +28,8 @@ export class Commands {
 
   zoomSelected() {
     const { flame } = this;
-    if (flame && flame.cursor > 0) this.zoomInto(flame, flame.cursor);
+    if (flame && flame === this.views.graph.flame && this.isStart(flame.model.tree, flame.cursor)) this.openStart();
+    else if (flame && flame.cursor > 0) this.zoomInto(flame, flame.cursor);
     else if (this.state.view === 'tree' && this.chosen.node > 0) this.update({ view: 'graph', zoom: this.pathOf(this.chosen.node), part: '' }, 'push');
     else if (this.state.view === 'table' && this.chosen.name >= 0) this.go('sandwich', this.chosen.name);
   }
@@ -135,6 +143,7 @@ export class Commands {
 
   addChip(verb, text) {
     const name = this.chosen.name;
+    if (!text && name >= this.source.names.length) return this.outline.say('That stands for several methods: open it, then choose one');
     const chip = { verb, text: text || (name >= 0 && verb !== 'mine' ? '=' + this.recordedName(name) : '') };
     if (!chip.text) return this.outline.say(verb === 'mine' ? 'Say first what is mine: a prefix like com.acme.' : 'Select a method first');
     if (this.state.chips.some((other) => other.verb === chip.verb && other.text === chip.text)) return;
@@ -184,6 +193,88 @@ export class Commands {
   toggleBase() {
     if (!this.result.comparing) return this.outline.say('There is nothing to compare: open a second capture, or select two ranges');
     this.update({ baseShape: !this.state.baseShape });
+  }
+
+  // How a method's name looks in a list.
+  nameClass(name) {
+    return [this.hits && this.hits[name] && 'hit', this.colours.isOwn(name) && 'mine'].filter(Boolean).join(' ');
+  }
+
+  // ---- what folds at the roots ----
+
+  isStart(tree, node) {
+    return node > 0 && tree.kind[node] === KIND_START;
+  }
+
+  // Another step of folding. What was zoomed to and selected stays so, where it is still there.
+  setRoots(roots, patch) {
+    const { shape } = this.result;
+    const [zoomed, chosen] = [this.zoomedNode(), this.chosen.node].map((node) => recordedNode(shape, node));
+    const selected = this.chosen.name;
+    this.update({ roots, zoom: '', part: '', path: '', ...patch }, 'push');
+    const now = this.result.shape;
+    const place = (node) => (node <= 0 || now.bySample ? -1 : now.map ? now.map[node] : node);
+    const [zoom, node] = [place(zoomed), place(chosen)];
+    if (zoom <= 0 && node <= 0 && selected < 0) return;
+    if (node > 0) this.chosen = { name: this.result.tree.name[node], node, run: null };
+    this.noteSelection();
+    this.update(zoom > 0 ? { zoom: this.pathOf(zoom) } : {}, 'replace');
+  }
+
+  // The first view: where the widest Java subtree is too narrow to be read, it fills the window.
+  zoomToJava() {
+    const { tree } = this.result;
+    const { total } = this.shown;
+    const { names } = this.pipeline;
+    let widest = 0;
+    const look = (above) => {
+      for (let c = tree.first(above); c >= 0; c = tree.next(c)) {
+        if (this.isStart(tree, c)) look(c);
+        else if (total[c] > 0 && isJava(tree.kind[c], names[tree.name[c]]) && (!widest || total[c] > total[widest])) widest = c;
+      }
+    };
+    look(0);
+    if (!widest || (total[widest] / total[0]) * innerWidth >= READABLE_PIXELS) return;
+    this.state.zoom = this.pathOf(widest);
+    this.findZoom();
+  }
+
+  // A click opens what folds at the roots; anything else is selected.
+  click(flame, node, run) {
+    if (!run && flame && flame === this.views.graph.flame && this.isStart(flame.model.tree, node)) this.openStart();
+    else this.select(flame, node, run);
+  }
+
+  openStart() {
+    this.chosen = { name: -1, node: -1, run: null };
+    this.setRoots('all');
+    this.outline.say('The frames that start threads are shown; j folds them again');
+  }
+
+  // The result with nothing folded at the roots: what leaves the page holds whole stacks.
+  get unfolded() {
+    const { result, state } = this;
+    if (state.roots === 'all') return result;
+    if (this.unfoldedOf !== result) {
+      this.unfoldedOf = result;
+      this.unfoldedResult = this.pipeline.run({ ...state, roots: 'all' });
+    }
+    return this.unfoldedResult;
+  }
+
+  // The node of the whole stacks for one of those shown.
+  wholePlace(tree, node) {
+    if (tree !== this.result.tree) return { tree, node };
+    const { shape } = this.unfolded;
+    if (shape === this.result.shape || node <= 0) return { tree, node };
+    const inside = this.insideOf(node);
+    const found = inside.indexOf(1);
+    return found < 0 ? { tree, node } : { tree: shape.tree, node: found };
+  }
+
+  insideOf(node) {
+    const side = this.result.sides[this.result.sides.length - 1];
+    return unfoldedBelow(this.result.shape, this.unfolded.shape, node, side.timed && side.timed.node);
   }
 
   // ---- panels ----
@@ -240,8 +331,10 @@ export class Commands {
 
   copyStack() {
     const place = this.cursorPlace();
-    if (place) this.copy(stackText(place.tree, this.pipeline.names, place.node), 'stack');
-    else if (this.chosen.name >= 0) this.copyName();
+    if (place) {
+      const { tree, node } = this.wholePlace(place.tree, place.node);
+      this.copy(stackText(tree, this.pipeline.names, node), 'stack');
+    } else if (this.chosen.name >= 0) this.copyName();
   }
 
   copyName() {
@@ -250,7 +343,9 @@ export class Commands {
 
   copyFolded() {
     const { node } = this.chosen;
-    if (node > 0) this.copy(foldedLine(this.result.tree, this.pipeline.names, node, this.shown.samplesOf(node)), 'folded line');
+    if (node <= 0) return;
+    const whole = this.wholePlace(this.result.tree, node);
+    this.copy(foldedLine(whole.tree, this.pipeline.names, whole.node, this.shown.samplesOf(node)), 'folded line');
   }
 
   copyTable() {
@@ -278,6 +373,28 @@ export class Commands {
   }
 
   saveFolded() {
-    save(this.fileName('.collapsed'), 'text/plain', [foldedText(this.result.tree, this.pipeline.names, this.shown, Math.max(0, this.zoomedNode()))]);
+    const { tree, measures } = this.unfolded;
+    const measure = this.result.comparing && this.state.baseShape ? measures[0] : measures[measures.length - 1];
+    const top = Math.max(0, this.zoomedNode());
+    save(this.fileName('.collapsed'), 'text/plain', [foldedText(tree, this.pipeline.names, measure, top > 0 ? this.insideOf(top) : null)]);
+  }
+
+  // ---- comparing ----
+
+  async compareWith(file) {
+    try {
+      const base = await readOther(file);
+      const [capture] = this.captures.slice(-1);
+      this.captures = [base, capture];
+      this.setSource(jointSource(base, capture));
+      Object.assign(this.state, { range: null, base: null, threads: null, states: null, split: false, zoom: '', part: '' });
+      this.recompute();
+      this.findZoom();
+      this.render();
+      this.outline.say('Compared with ' + file.name);
+    } catch (error) {
+      this.chrome.warning.hidden = false;
+      this.chrome.warning.textContent = visible(clip(`${file.name} cannot be compared: ${error.message}`, 400));
+    }
   }
 }

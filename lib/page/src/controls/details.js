@@ -2,20 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What is known about the selected box or method, and what can be done with it; the tooltip.
-import { evidenceColour, kindColour } from '../graph/colours.js';
 import { button, h, refill } from '../dom/dom.js';
 import { KINDS, clip, visible } from '../data/names.js';
 import { formatCount, formatPoints, formatShare, formatWeight, plural } from '../data/numbers.js';
+import { Legend } from './legend.js';
 
 export class Details {
   constructor(app) {
     this.app = app;
+    this.legend = new Legend(app);
     this.name = h('bdi.full');
     this.facts = h('div.facts');
     const verb = (label, key, run) => button(label, run, { 'data-verb': key });
     this.verbs = h(
       'div.verbs',
       verb('Zoom', 'zoom', () => app.zoomSelected()),
+      (this.open = verb('Open', 'open', () => app.openStart())),
       verb('Sandwich', 'sandwich', () => app.go('sandwich', app.chosen.name)),
       verb('Keep', 'keep', () => app.addChip('keep')),
       verb('Drop', 'drop', () => app.addChip('drop')),
@@ -31,32 +33,15 @@ export class Details {
     const { app } = this;
     const { node, name } = app.chosen;
     this.verbs.hidden = name < 0;
+    this.open.hidden = !app.isStart(app.result.tree, node);
     this.element.classList.toggle('none', name < 0);
     if (name < 0) {
       this.name.textContent = '';
-      refill(this.facts, ...(app.chosen.run ? [describeRun(app, app.chosen.run)] : this.legend()));
+      refill(this.facts, ...(app.chosen.run ? [describeRun(app, app.chosen.run)] : this.legend.line()));
       return;
     }
     this.name.textContent = visible(clip(app.pipeline.names[name], 4000)) || '(empty name)';
     refill(this.facts, ...this.factsOf(node, name));
-  }
-
-  // What the colours mean, while nothing is selected.
-  legend() {
-    const { app } = this;
-    const { dark } = app;
-    const entry = (colour, ...text) => {
-      const swatch = h('i.swatch');
-      swatch.style.background = colour;
-      return h('span.fact', swatch, ...text);
-    };
-    let entries = [];
-    if (app.result.comparing) {
-      entries = [entry(evidenceColour(1, 2, dark), 'more than in the base'), entry(evidenceColour(-1, 2, dark), 'less'), entry(evidenceColour(0, 0, dark), 'not distinguishable')];
-    } else if (app.colouring === 'kind') {
-      entries = app.selfByKind().map(([kind, sum]) => entry(kindColour(kind, '', dark), KINDS[kind] || 'other', h('small', ' ' + formatShare(sum, app.shown.total[0]))));
-    }
-    return [...entries, h('span.fact hint', 'Select a box for its numbers, double click to zoom')];
   }
 
   factsOf(node, name) {
@@ -131,6 +116,7 @@ export class Details {
       const self = measure.self[hit.node];
       lines.push(h('div.dim', `${kind ? KINDS[kind] + ' · ' : ''}self ${formatShare(self, app.shown.total[0])} · ${plural(measure.selfSamplesOf(hit.node), 'sample')}`));
     }
+    if (view === app.views.graph.flame && app.isStart(tree, hit.node)) lines.push(h('div.dim', 'libc, libjvm and the launcher before the first Java method; click to see them'));
     if (app.result.comparing && tree === app.result.tree && hit.node > 0) lines.push(...this.comparison(hit.node).map((fact) => h('div.dim', fact.textContent)));
     return lines;
   }

@@ -33,6 +33,7 @@ export const KEYS = [
   [['o'], 'Order by weight or by name', (app) => app.update({ byName: !app.state.byName })],
   [['r'], 'Fold recursion', (app) => app.update({ fold: !app.state.fold })],
   [['g'], 'Merge generated names', (app) => app.update({ merge: !app.state.merge })],
+  [['j'], 'Start at Java, or show what starts threads', (app) => app.setRoots(app.state.roots === 'all' ? 'java' : 'all')],
   [['k'], 'Keep only stacks with the selected method', (app) => app.addChip('keep')],
   [['x'], 'Drop stacks with the selected method', (app) => app.addChip('drop')],
   [['h'], 'Hide the selected method, its callees move up', (app) => app.addChip('hide')],

@@ -115,6 +115,25 @@ export class SearchBox {
     );
   }
 
+  // Places of what is searched for that fold at the roots.
+  foldedHits() {
+    const { app } = this;
+    const { shape } = app.result;
+    const folded = shape.map && app.pipeline.foldedRoots(app.state);
+    if (!folded || !app.hits) return 0;
+    const { tree } = app.source;
+    const isHit = (node) => app.hits[tree.name[node]] && this.weighs(tree, node);
+    return folded.nodes.filter(isHit).length;
+  }
+
+  // Whether something that is selected lies below a recorded node.
+  weighs(tree, node) {
+    const { map } = this.app.result.shape;
+    const { self } = this.app.shown;
+    for (let i = node; i < tree.end[node]; i++) if (map[i] >= 0 && self[map[i]] > 0) return true;
+    return false;
+  }
+
   tell() {
     const { app } = this;
     if (!app.state.query || this.waiting) return;
@@ -128,18 +147,21 @@ export class SearchBox {
     const all = weighHits(tree, app.shown, app.hits, 0);
     const methods = countMethods(tree, app.shown, app.hits);
     const where = this.at >= 0 ? `${this.at + 1} of ` : '';
+    const folded = this.foldedHits();
     let text = all.boxes ? `${where}${formatCount(all.boxes)} ${all.boxes === 1 ? 'place' : 'places'}, ${formatShare(all.weight, app.shown.total[0])}` : 'nothing found';
     const zoomed = app.zoomedNode();
     if (all.boxes && zoomed > 0) {
       const inside = weighHits(tree, app.shown, app.hits, zoomed);
       text += `, ${formatShare(inside.weight, app.shown.total[zoomed])} of the zoomed part`;
     }
+    if (folded) text = `${all.boxes ? text + ', ' : ''}${formatCount(folded)} ${folded === 1 ? 'place' : 'places'} in “thread start”${all.boxes ? '' : ': Enter opens it'}`;
     if (methods > 1) text += ` (${formatCount(methods)} methods)`;
     this.result.textContent = text;
   }
 
   // The next hit in the order of weight; zoom stays.
   walk(step) {
+    if (this.app.hitList && !this.app.hitList.length && this.foldedHits()) this.app.openStart();
     const list = this.app.hitList;
     if (!list || !list.length) return -1;
     this.at = this.at < 0 ? (step > 0 ? 0 : list.length - 1) : (this.at + step + list.length) % list.length;

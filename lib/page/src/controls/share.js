@@ -42,18 +42,19 @@ export function foldedLine(tree, names, node, count) {
   return tree.pathOf(node).map((step) => folded(names[tree.name[step]])).join(';') + ' ' + Math.round(count);
 }
 
-// Every stack below `top` with weight, as folded text with counts of samples.
-export function foldedText(tree, names, measure, top) {
+// Every stack with weight, as folded text with counts of samples; `inside`: a byte for each node that counts, or null.
+export function foldedText(tree, names, measure, inside) {
   const lines = [];
-  const path = tree.pathOf(top).map((step) => folded(names[tree.name[step]]));
-  const levels = new Map([[top, path.length]]);
-  for (let i = top; i < tree.end[top]; i++) {
-    if (i !== top) {
-      const level = levels.get(tree.parent[i]);
-      levels.set(i, level + 1);
+  const path = [];
+  const levels = new Int32Array(tree.size);
+  for (let i = 0; i < tree.size; i++) {
+    if (i > 0) {
+      const level = levels[tree.parent[i]];
+      levels[i] = level + 1;
       path.length = level;
       path.push(folded(names[tree.name[i]]));
     }
+    if (inside && !inside[i]) continue;
     const count = Math.round(measure.selfSamplesOf(i));
     if (count > 0) lines.push((path.join(';') || '[empty stack]') + ' ' + count);
   }

@@ -18,9 +18,20 @@ export const KINDS = [
   'error',
   'thread',
   'library code',
+  'thread start',
 ];
 export const KIND_THREAD = 11;
 export const KIND_LIBRARY = 12;
+export const KIND_START = 13;
+
+// Kinds up to this one are of Java methods, or not told.
+export const KIND_JAVA_LAST = 5;
+
+// Frames of Java methods; imported text does not tell kinds, so there a class must do.
+export function isJava(kind, name) {
+  if (kind >= 1 && kind <= KIND_JAVA_LAST) return true;
+  return kind === 0 && !name.includes('::') && splitName(name).cls !== '';
+}
 
 // FNV-1a; the same in every page, since links hold it.
 export function hashText(text) {

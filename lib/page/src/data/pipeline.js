@@ -5,7 +5,9 @@
 import { judge, sumSlices } from './compare.js';
 import { Matcher } from './matcher.js';
 import { hashText, withoutGenerated } from './names.js';
+import { prefixesOf, startsWithAny } from './ownership.js';
 import { reshape, splitByThread } from './reshape.js';
+import { START_NAME, foldRoots, rootsToFold } from './roots.js';
 import { matchNames, parseQuery } from './search.js';
 import { Measure, mask, selfUnder, stacksWith } from './selection.js';
 
@@ -23,6 +25,7 @@ export class Pipeline {
     this.names = source.names.slice();
     this.ids = null;
     this.shapes = new Map();
+    this.folds = new Map();
     this.merged = null;
     this.hitCache = new Map();
   }
@@ -99,26 +102,38 @@ export class Pipeline {
       }
       return all;
     };
-    const mine = state.chips.filter((chip) => chip.verb === 'mine').map((chip) => chip.text);
+    const mine = state.chips.filter((chip) => chip.verb === 'mine').flatMap((chip) => prefixesOf(chip.text));
+    // What is not mine folds by itself, from the roots on.
+    const folded = mine.length ? null : this.foldedRoots(state);
     return {
       hide: union('hide'),
       start: union('start'),
-      mine: mine.length ? Uint8Array.from(this.source.names, (name) => (mine.some((m) => name.startsWith(m)) ? 1 : 0)) : null,
+      mine: mine.length ? Uint8Array.from(this.source.names, (name) => (startsWithAny(name, mine) ? 1 : 0)) : null,
       fold: state.fold,
       rename: state.merge ? this.renameMap() : null,
       libraryName: mine.length ? this.intern(LIBRARY) : -1,
+      roots: folded && folded.flags,
+      startName: folded ? this.intern(START_NAME) : -1,
     };
+  }
+
+  // What folds at the roots: { flags over recorded nodes, nodes }, or null.
+  foldedRoots(state) {
+    if (!this.folds.has(state.roots)) this.folds.set(state.roots, rootsToFold(this.source.tree, this.source.names, state.roots));
+    return this.folds.get(state.roots);
   }
 
   shapeOf(state) {
     const chips = state.chips.filter((chip) => ['hide', 'start', 'mine'].includes(chip.verb));
     const split = state.split && this.source.sides.length === 1 && this.source.sides[0].timed;
-    const key = JSON.stringify([chips, state.fold, state.merge, split ? 1 : 0]);
+    const key = JSON.stringify([chips, state.fold, state.merge, split ? 1 : 0, state.roots]);
     let shape = this.shapes.get(key);
     if (!shape) {
       const steps = this.stepsOf(state);
       const plain = !steps.hide && !steps.start && !steps.mine && !steps.fold && !steps.rename;
-      shape = plain ? { tree: this.source.tree, map: null } : reshape(this.source, steps);
+      if (!plain) shape = reshape(this.source, steps);
+      else if (steps.roots) shape = foldRoots(this.source, this.foldedRoots(state), steps.startName);
+      else shape = { tree: this.source.tree, map: null };
       if (split) {
         const side = this.source.sides[0];
         shape = splitByThread(side, shape, side.threads.map((name) => this.intern(name || '(unnamed thread)')));

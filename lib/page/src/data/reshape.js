@@ -4,7 +4,7 @@
 // Trees made from the recorded tree: frames hidden, runs folded, names merged, stacks begun lower, threads split.
 // A reshaped tree comes with a map from each recorded node to its node in the new tree (-1: not in it).
 import { CallTree } from './calltree.js';
-import { KIND_LIBRARY, KIND_THREAD } from './names.js';
+import { KIND_LIBRARY, KIND_START, KIND_THREAD } from './names.js';
 
 // A tree under construction: nodes by (parent, name), found by open addressing.
 export class TreeBuilder {
@@ -94,10 +94,10 @@ export class TreeBuilder {
 const NOT_STARTED = -2;
 
 // One pass over the recorded tree. `steps`: { hide, start: Uint8Array over names or null, mine: same,
-// fold: boolean, rename: Int32Array over names or null, libraryName: id }.
+// fold: boolean, rename: Int32Array over names or null, libraryName: id, roots: Uint8Array over nodes or null, startName: id }.
 function visitNodes(tree, builder, steps) {
   const at = new Int32Array(tree.size);
-  const { hide, start, mine, fold, rename, libraryName } = steps;
+  const { hide, start, mine, fold, rename, libraryName, roots, startName } = steps;
   at[0] = start ? NOT_STARTED : 0;
   for (let i = 1; i < tree.size; i++) {
     const raw = tree.name[i];
@@ -108,6 +108,10 @@ function visitNodes(tree, builder, steps) {
         continue;
       }
       above = 0;
+    }
+    if (roots && roots[i]) {
+      at[i] = builder.child(0, startName, KIND_START);
+      continue;
     }
     if (hide && hide[raw]) {
       at[i] = above;

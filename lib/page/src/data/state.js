@@ -25,6 +25,7 @@ export function emptyState() {
     merge: false,
     fold: false,
     split: false,
+    roots: 'java', // which frames at the roots fold: see roots.js
     baseShape: false,
     rate: false,
     heat: false,
@@ -54,6 +55,7 @@ export function writeFragment(state) {
   put('i', state.mine);
   put('x', Object.keys(FLAGS).filter((key) => state[FLAGS[key]]).join(''));
   put('st', state.states && (state.states.join('.') || '-'));
+  put('j', { all: 'a', pools: 'p' }[state.roots]);
   put('k', state.chips.map((chip) => chip.verb + ':' + encodeURIComponent(chip.text)).join(','));
   put('th', state.threads && (state.threads.join('.') || '-'));
   let shortened = false;
@@ -99,6 +101,7 @@ export function readFragment(text) {
   if (['package', 'mine'].includes(get('c'))) state.colour = get('c');
   state.mine = get('i').slice(0, 200);
   for (const letter of get('x')) if (Object.hasOwn(FLAGS, letter)) state[FLAGS[letter]] = true;
+  state.roots = { a: 'all', p: 'pools' }[get('j')] || 'java';
   if (get('st')) state.states = get('st') === '-' ? [] : numbers(get('st'), '.').filter((n) => n >= 0 && n < 256);
   if (get('k')) state.chips = readChips(get('k'));
   if (get('th')) state.threads = get('th') === '-' ? [] : get('th').split('.').filter((h) => /^[0-9a-z]+$/.test(h));
@@ -113,8 +116,8 @@ export class Undo {
   }
 
   static filters(state) {
-    const { chips, range, base, threads, states, merge, fold, split, mine } = state;
-    return JSON.stringify({ chips, range, base, threads, states, merge, fold, split, mine });
+    const { chips, range, base, threads, states, merge, fold, split, roots, mine } = state;
+    return JSON.stringify({ chips, range, base, threads, states, merge, fold, split, roots, mine });
   }
 
   remember(before) {

@@ -4,6 +4,7 @@
 // Colours: by kind of frame, by package, by "mine"; marks of a search; shades of a comparison.
 // A name has the same colour in every open and every view.
 import { hashText, splitName } from '../data/names.js';
+import { prefixesOf, startsWithAny } from '../data/ownership.js';
 
 const FIRST_NEUTRAL_KIND = 10;
 
@@ -19,6 +20,7 @@ const KIND_HUES = [
   [262, 42],
   [262, 42],
   [6, 58],
+  [220, 7],
   [220, 7],
   [220, 7],
   [220, 7],
@@ -46,28 +48,38 @@ export function kindColour(kind, name, dark) {
   return shade(hue, saturation, hashText(name) % 5, dark);
 }
 
-// By package, or by class where there is none.
 const hues = new Map();
 
-function packageColour(name, dark) {
+// By package, or by class where there is none.
+const packageColour = (name, dark) => hueColour(packageHue(name), hashText(name) % 5, dark);
+
+// Which of the package colours a name has, as a number; -1: the colour of what belongs to no class.
+export function packageHue(name) {
   const { pkg, cls } = splitName(name);
-  if (!pkg && !cls) return shade(220, 7, 2, dark);
+  if (!pkg && !cls) return -1;
   let hue = hues.get(pkg || cls);
   if (hue === undefined) {
     hue = PACKAGE_HUES[hashText(pkg.split('.').slice(0, 3).join('.') || cls) % PACKAGE_HUES.length];
     hues.set(pkg || cls, hue);
   }
-  return shade(hue, 42, hashText(name) % 5, dark);
+  return hue;
 }
 
+export const hueColour = (hue, spread, dark) => (hue < 0 ? shade(220, 7, 2, dark) : shade(hue, 42, spread, dark));
+export const mineSwatch = (mine, dark) => (mine ? shade(210, 62, 2, dark) : shade(220, 7, 2, dark));
+export const rootColour = (dark) => (dark ? '#2c2f36' : '#e4e7ec');
+// The line under the boxes of the application's code.
+export const ownColour = (dark) => (dark ? '#f2f3f5' : '#16181d');
+
 function mineColour(name, dark, mine) {
-  return mine && name.startsWith(mine) ? shade(210, 62, hashText(name) % 5, dark) : shade(220, 7, hashText(name) % 4, dark);
+  return startsWithAny(name, mine) ? shade(210, 62, hashText(name) % 5, dark) : shade(220, 7, hashText(name) % 4, dark);
 }
 
 export class Colours {
   constructor(names) {
     this.names = names;
     this.cache = new Map();
+    this.own = new Map();
     this.key = '';
   }
 
@@ -75,12 +87,21 @@ export class Colours {
   choose(mode, dark, mine) {
     const key = `${mode}|${dark}|${mine}`;
     if (key === this.key) return;
-    Object.assign(this, { key, mode, dark, mine });
+    Object.assign(this, { key, mode, dark, mine: prefixesOf(mine) });
     this.cache.clear();
+    this.own.clear();
+  }
+
+  // Whether a method is the application's: its boxes stand out in every colouring.
+  isOwn(name) {
+    if (name < 0 || !this.mine.length) return false;
+    let own = this.own.get(name);
+    if (own === undefined) this.own.set(name, (own = startsWithAny(this.names[name], this.mine)));
+    return own;
   }
 
   of(name, kind) {
-    if (name < 0) return this.dark ? '#2c2f36' : '#e4e7ec';
+    if (name < 0) return rootColour(this.dark);
     const slot = name * 16 + kind;
     let colour = this.cache.get(slot);
     if (colour === undefined) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The graph: a tree drawn on one canvas of the size of its viewport, with a scroll of its own.
-import { greyColour, markColour, textColour } from './colours.js';
+import { greyColour, markColour, ownColour, textColour } from './colours.js';
 import { h, listen, oncePerFrame, reducedMotion } from '../dom/dom.js';
 import { bindGestures } from './gestures.js';
 import { Labels } from './labels.js';
@@ -20,6 +20,7 @@ export class FlameView {
     this.element = h('div.flame', { 'data-view': label }, this.surface, this.spacer);
     this.pen = this.surface.getContext('2d', { alpha: false });
     this.labels = new Labels(this.pen);
+    this.boldLabels = new Labels(this.pen, 'bold');
     this.pixels = new PixelRows();
     this.from = 0;
     this.to = 1;
@@ -67,6 +68,7 @@ export class FlameView {
     this.model = model;
     this.layout = null;
     this.hovered = null;
+    for (const labels of [this.labels, this.boldLabels]) labels.keepClassOf(model.repeated);
     if (grown) this.setWindow(0, model.total[0]);
     else this.redraw();
   }
@@ -234,19 +236,32 @@ export class FlameView {
   labelRow({ node, left, right, run }, y, tall) {
     const { pen, model, width } = this;
     const text = textColour(model.dark);
+    const bold = [];
     for (let k = 0; k < node.length; k++) {
       const wide = right[k] - left[k] - 1;
       if (wide <= 4 || run[k]) continue;
       if (model.hatched(node[k])) this.hatch(left[k], y, wide, tall);
-      if (wide < 24) continue;
+      const own = model.own(node[k]);
       const from = Math.max(0, left[k]);
+      if (own) {
+        pen.fillStyle = ownColour(model.dark);
+        pen.fillRect(from, y + tall - 2, Math.min(width, right[k] - 1) - from, 2);
+      }
+      if (wide < 24) continue;
       const room = Math.min(width, right[k]) - from - 8;
-      const label = room > 12 ? this.labels.fit(model.name(node[k]), room) : '';
-      if (label) {
+      const label = room > 12 ? (own ? this.boldLabels : this.labels).fit(model.name(node[k]), room) : '';
+      if (!label) continue;
+      if (own) bold.push([label, from]);
+      else {
+        this.labels.apply();
         pen.fillStyle = text;
         pen.fillText(label, from + 4, y + tall / 2 + 0.5);
       }
     }
+    if (!bold.length) return;
+    this.boldLabels.apply();
+    pen.fillStyle = text;
+    for (const [label, from] of bold) pen.fillText(label, from + 4, y + tall / 2 + 0.5);
   }
 
   hatch(left, y, wide, tall) {

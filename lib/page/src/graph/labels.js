@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Text that fits a box: the longest form of a name that has room.
-import { shortenings } from '../data/names.js';
+import { shortenings, splitName } from '../data/names.js';
 
-const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+const FACE = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
 export class Labels {
-  constructor(pen) {
+  // weight: of the letters, as CSS has it.
+  constructor(pen, weight = '') {
     this.pen = pen;
+    this.font = weight + ' ' + FACE;
+    this.repeated = null;
     this.letters = new Map();
     this.forms = new Map();
-    pen.font = FONT;
+    pen.font = this.font;
     this.ellipsis = this.widthOf('…');
   }
 
@@ -21,7 +24,7 @@ export class Labels {
     for (const letter of text) {
       let w = this.letters.get(letter);
       if (w === undefined) {
-        this.pen.font = FONT;
+        this.pen.font = this.font;
         w = this.pen.measureText(letter).width;
         this.letters.set(letter, w);
       }
@@ -30,10 +33,18 @@ export class Labels {
     return width;
   }
 
+  // Names of methods that say nothing without their class: their labels keep it.
+  keepClassOf(repeated) {
+    if (this.repeated !== repeated) this.forms.clear();
+    this.repeated = repeated;
+  }
+
   formsOf(name) {
     let forms = this.forms.get(name);
     if (!forms) {
-      forms = shortenings(name).map((text) => ({ text, width: this.widthOf(text) }));
+      const texts = shortenings(name);
+      if (texts.length > 1 && this.repeated && this.repeated.has(splitName(name).method)) texts.pop();
+      forms = texts.map((text) => ({ text, width: this.widthOf(text) }));
       this.forms.set(name, forms);
     }
     return forms;
@@ -57,7 +68,7 @@ export class Labels {
   }
 
   apply() {
-    this.pen.font = FONT;
+    this.pen.font = this.font;
     this.pen.textBaseline = 'middle';
   }
 }

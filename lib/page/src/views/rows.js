@@ -68,7 +68,7 @@ export class TreeView {
     const leaf = this.tree.first(node) < 0;
     const isOpen = this.open.has(node);
     const twist = h('span.twist', { 'aria-hidden': 'true', onclick: (event) => this.toggle(node, event) }, leaf ? '' : isOpen ? '▾' : '▸');
-    const label = h('div.cell name', twist, h('bdi', { class: app.hits && app.hits[this.tree.name[node]] ? 'hit' : null }, visible(name.slice(0, 1000)) || '(empty name)'));
+    const label = h('div.cell name', twist, h('bdi', { class: app.nameClass(this.tree.name[node]) }, visible(name.slice(0, 1000)) || '(empty name)'));
     // Deep in the tree a level is a small step: names stay in sight.
     label.style.paddingInlineStart = 4 + Math.min(level - 1, 24) * 12 + Math.min(Math.max(0, level - 25), 100) * 4 + 'px';
     return h(

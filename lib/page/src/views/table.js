@@ -141,7 +141,6 @@ export class TableView {
     const n = this.order[index];
     const name = app.pipeline.names[n];
     const cells = this.verdicts ? this.comparedCells(n) : this.plainCells(n);
-    const hit = app.hits && app.hits[n];
     const row = h(
       'div',
       {
@@ -153,7 +152,7 @@ export class TableView {
         ondblclick: () => app.go('sandwich', n),
       },
       ...cells,
-      h('div', { role: 'cell', class: 'cell name', title: visible(name.slice(0, 4000)) }, h('bdi', { class: hit ? 'hit' : null }, visible(name.slice(0, 1000)) || '(empty name)')),
+      h('div', { role: 'cell', class: 'cell name', title: visible(name.slice(0, 4000)) }, h('bdi', { class: app.nameClass(n) }, visible(name.slice(0, 1000)) || '(empty name)')),
     );
     return row;
   }

@@ -26,6 +26,8 @@ export function modelOf(app, tree, measure, values) {
     fill: (node) => colours.of(tree.name[node], tree.kind[node]),
     marked: (node) => Boolean(app.hits && tree.name[node] >= 0 && app.hits[tree.name[node]]),
     hatched: () => false,
+    own: (node) => colours.isOwn(tree.name[node]),
+    repeated: app.repeated,
     selectedName: app.chosen.name,
     ticks: null,
     comparing: result.comparing,
@@ -64,7 +66,7 @@ export class GraphView {
     this.whole = total[0];
     this.flame.show(model, true);
     const anchor = this.anchor;
-    if (anchor > 0 && same && total[anchor] > 0) {
+    if (anchor > 0 && total[anchor] > 0) {
       const start = startOf(tree, anchor, total, model.order);
       this.flame.setWindow(start, start + total[anchor]);
     } else if (part && (part[0] > 0 || part[1] < 1)) this.flame.setWindow(part[0] * total[0], part[1] * total[0]);
