@@ -284,6 +284,25 @@ test('B20: help lists every key and the counts per kind', async () => {
   });
 });
 
+test('B11: ancestors are dimmed whatever edge they share with what was zoomed to', async () => {
+  await withPage(t2, {}, async (page) => {
+    // Right of the label, above the line under the application's boxes.
+    const colour = async (row) => {
+      const { x, y } = await pointOf(page, 0.45, row);
+      return (await pixel(page, x, y - 6)).join();
+    };
+    const before = [await colour(1), await colour(2), await colour(3)];
+    // place begins where its callers begin.
+    await doubleClickBox(page, 30 / 110, 3);
+    await page.mouse.move(2, 2);
+    await settle(page);
+    const after = [await colour(1), await colour(2), await colour(3)];
+    assert.notEqual(after[0], before[0]);
+    assert.notEqual(after[1], before[1]);
+    assert.equal(after[2], before[2]);
+  });
+});
+
 test('B17: names are shortened from the left, then cut', async () => {
   const { shortenings } = await import('../../lib/page/src/data/names.js');
   assert.deepEqual(shortenings('com.acme.pay.OrderService.place'), ['com.acme.pay.OrderService.place', 'c.a.p.OrderService.place', 'OrderService.place', 'place']);

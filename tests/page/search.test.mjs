@@ -14,11 +14,11 @@ const t2 = pageOf(T2, { title: 'checkout' });
 
 test('B40: search marks, counts each stack once, and says the share inside the zoom', async () => {
   await withPage(t2, {}, async (page) => {
-    assert.match(await search(page, 'pool.get'), /2 places, 50\.0 %$/);
+    assert.match(await search(page, 'pool.get'), /^2 places, 50\.0 %, 1 method$/);
     assert.match(await search(page, 'Pool.Get'), /nothing found/);
-    assert.match(await search(page, 'worker'), /1 place, 9\.09 %/);
+    assert.match(await search(page, 'worker'), /^1 place, 9\.09 %, 1 method$/);
     await search(page, '/Pool|Refund/');
-    assert.match(await found(page, /methods/), /2 places, 50\.0 % \(2 methods\)/);
+    assert.match(await found(page, /methods/), /2 places, 50\.0 %, 2 methods$/);
     assert.match(await search(page, 'class:Json'), /1 place, 18\.2 %/);
     assert.match(await search(page, 'name:place'), /1 place, 54\.5 %/);
     assert.match(await search(page, 'pkg:com.acme.db'), /2 places, 50\.0 %/);
@@ -109,13 +109,13 @@ test('B41: a link cannot freeze the page, neither by its search nor by a filter'
 test('B40: methods are counted as methods, wherever they stand', async () => {
   // Below the one outermost hit lie two more methods; one has two places.
   await withPage(pageOf('m.run;m.work;m.load 5\nm.run;m.work 2\nm.run;x.y;m.load 3\nother 1\n'), {}, async (page) => {
-    assert.match(await search(page, 'm.'), /^1 place, 90\.9 % \(3 methods\)$/);
-    assert.match(await search(page, 'load'), /^2 places, 72\.7 %$/);
+    assert.match(await search(page, 'm.'), /^1 place, 90\.9 %, 3 methods$/);
+    assert.match(await search(page, 'load'), /^2 places, 72\.7 %, 1 method$/);
   });
   // More places than are walked through.
   const many = Array.from({ length: 1500 }, (_, i) => `root${i};hit${i % 700} 1\n`).join('');
   await withPage(pageOf(many), {}, async (page) => {
-    assert.match(await search(page, 'hit'), /^1[^0-9]?500 places, 100[^(]*\(700 methods\)$/);
+    assert.match(await search(page, 'hit'), /^1[^0-9]?500 places, 100 %, 700 methods$/);
   });
 });
 
@@ -295,6 +295,24 @@ test('B45: paper has the facts and the top methods in black on white', async () 
     assert.equal(await page.locator('.page').evaluate((element) => getComputedStyle(element).backgroundColor), 'rgb(255, 255, 255)');
     await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   });
+});
+
+test('B45: paper has every method, not the first ones alone', async () => {
+  await withPage(pageOf(Array.from({ length: 75 }, (_, i) => `root;m${i} ${i + 1}\n`).join('')), {}, async (page) => {
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    const names = await page.locator('.printed tbody bdi').allTextContents();
+    assert.deepEqual(names, [...Array.from({ length: 75 }, (_, i) => 'm' + (74 - i)), 'root']);
+  });
+});
+
+test('B44: a file that is named like another has one ending', async () => {
+  for (const [title, name] of [['shop.jprof', 'shop'], ['stacks.collapsed.gz', 'stacks'], ['v1.2 of shop', 'v1.2-of-shop'], ['.html', 'capture']]) {
+    await withPage(pageOf(T2, { title }), {}, async (page) => {
+      await page.getByText('Save', { exact: true }).click();
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save as SVG' }).click()]);
+      assert.equal(download.suggestedFilename(), name + '.svg');
+    });
+  }
 });
 
 test('B46: a second capture dropped in is compared with', async () => {

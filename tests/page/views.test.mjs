@@ -21,6 +21,9 @@ test('B21: the table has self, total and samples, sorts and filters', async () =
       ['10.9 %', '18.2 %', '20', 'com.acme.util.Json.write'],
     ]);
     assert.match(await page.locator('.note').innerText(), /15 methods/);
+    await page.getByLabel('Filter methods').fill('Pool.get');
+    assert.equal(await page.locator('.note').innerText(), '1 method');
+    await page.getByLabel('Filter methods').fill('');
     await page.getByRole('button', { name: 'Total' }).click();
     await settle(page);
     const byTotal = (await tableRows(page)).map((row) => row[3]);

@@ -13,6 +13,8 @@ import { Undo } from '../data/state.js';
 // A name of some length fits.
 const READABLE_PIXELS = 160;
 
+const FILE_ENDING = /(?:\.(?:jprof|html?|svg|png|collapsed|folded|txt|json|gz|zst))+$/i;
+
 export class Commands {
   // ---- looking ----
 
@@ -359,7 +361,9 @@ export class Commands {
   }
 
   fileName(ending) {
-    return (this.title.replace(/[^\w.-]+/g, '-').slice(0, 80) || 'capture') + ending;
+    // A title is often the name of a file that the capture came from.
+    const name = this.title.replace(FILE_ENDING, '').replace(/[^\w.-]+/g, '-').slice(0, 80);
+    return (name || 'capture') + ending;
   }
 
   saveSvg() {

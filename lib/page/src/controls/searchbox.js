@@ -4,7 +4,7 @@
 // The search field: marks what it finds, says how much that is, walks through it.
 import { button, h } from '../dom/dom.js';
 import { Matcher } from '../data/matcher.js';
-import { formatCount, formatShare } from '../data/numbers.js';
+import { formatShare, plural } from '../data/numbers.js';
 import { countMethods, hitsByWeight, matchNames, parseQuery, weighHits } from '../data/search.js';
 
 const SEARCHING = 'searching …';
@@ -148,14 +148,14 @@ export class SearchBox {
     const methods = countMethods(tree, app.shown, app.hits);
     const where = this.at >= 0 ? `${this.at + 1} of ` : '';
     const folded = this.foldedHits();
-    let text = all.boxes ? `${where}${formatCount(all.boxes)} ${all.boxes === 1 ? 'place' : 'places'}, ${formatShare(all.weight, app.shown.total[0])}` : 'nothing found';
+    let text = all.boxes ? `${where}${plural(all.boxes, 'place')}, ${formatShare(all.weight, app.shown.total[0])}` : 'nothing found';
     const zoomed = app.zoomedNode();
     if (all.boxes && zoomed > 0) {
       const inside = weighHits(tree, app.shown, app.hits, zoomed);
       text += `, ${formatShare(inside.weight, app.shown.total[zoomed])} of the zoomed part`;
     }
-    if (folded) text = `${all.boxes ? text + ', ' : ''}${formatCount(folded)} ${folded === 1 ? 'place' : 'places'} in “thread start”${all.boxes ? '' : ': Enter opens it'}`;
-    if (methods > 1) text += ` (${formatCount(methods)} methods)`;
+    if (folded) text = `${all.boxes ? text + ', ' : ''}${plural(folded, 'place')} in “thread start”${all.boxes ? '' : ': Enter opens it'}`;
+    if (methods > 0) text += `, ${plural(methods, 'method')}`;
     this.result.textContent = text;
   }
 

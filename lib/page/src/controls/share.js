@@ -101,9 +101,7 @@ export function printedTable(app) {
   for (let n = 0; n < sums.total.length; n++) if (sums.total[n] > 0) order.push(n);
   order.sort((a, b) => sums.self[b] - sums.self[a] || sums.total[b] - sums.total[a]);
   const whole = app.shown.total[0];
-  const rows = order
-    .slice(0, 30)
-    .map((n) => h('tr', h('td', formatShare(sums.self[n], whole)), h('td', formatShare(sums.total[n], whole)), h('td', h('bdi', visible(clip(app.pipeline.names[n], 300))))));
+  const rows = order.map((n) => h('tr', h('td', formatShare(sums.self[n], whole)), h('td', formatShare(sums.total[n], whole)), h('td', h('bdi', visible(clip(app.pipeline.names[n], 300))))));
   const facts = app.allFacts().map(([label, value]) => h('div', h('b', label), ' ', visible(clip(value, 500))));
   return [h('div.print-facts', ...facts), h('table', h('thead', h('tr', h('th', 'Self'), h('th', 'Total'), h('th', 'Method'))), h('tbody', ...rows))];
 }

@@ -221,13 +221,15 @@ export class FlameView {
   fillRow({ node, left, right, run }, row) {
     const { pixels, model, ratio, width } = this;
     const grey = greyColour(model.dark);
+    const span = this.to - this.from;
     for (let k = 0; k < node.length; k++) {
       const from = left[k];
       const wide = right[k] - from;
       if (run[k]) pixels.fill(row, from * ratio, (from + Math.max(1, wide)) * ratio, grey, 1);
       else {
         const colour = model.marked(node[k]) ? markColour(model.dark) : model.fill(node[k]);
-        const dimmed = from < 0 && right[k] > width;
+        // What is wider than the window is above what was zoomed to, whichever edges they share.
+        const dimmed = model.total[node[k]] > span * 1.000001 && from <= 0 && right[k] >= width;
         pixels.fill(row, from * ratio, (from + wide - (wide > 3 ? 1 : 0)) * ratio, colour, dimmed ? 0.55 : 1);
       }
     }

@@ -5,7 +5,7 @@
 import { passing, twoSided } from '../data/compare.js';
 import { h, refill } from '../dom/dom.js';
 import { visible } from '../data/names.js';
-import { formatCount, formatPoints, formatShare, formatWeight } from '../data/numbers.js';
+import { formatCount, formatPoints, formatShare, formatWeight, plural } from '../data/numbers.js';
 import { VirtualList } from '../dom/virtual.js';
 
 const PLAIN = [
@@ -115,7 +115,7 @@ export class TableView {
 
   summary() {
     const { app } = this;
-    const all = `${formatCount(this.order.length)} methods`;
+    const all = plural(this.order.length, 'method');
     if (!this.verdicts) return all;
     const timed = app.result.nameSums.every(Boolean);
     const marked = `${formatCount(this.changed.size)} changed (5 % false discovery rate)`;
