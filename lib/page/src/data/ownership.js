@@ -33,6 +33,16 @@ function isLibrary(pkg) {
   return false;
 }
 
+function ownerOfPackage(pkg) {
+  if (isLibrary(pkg) || pkg[0] === '$') return '';
+  const parts = pkg.split('.');
+  const first = parts.slice(0, 2).join('.');
+  return parts.slice(0, HOSTS.has(first) ? 3 : DOMAINS.has(parts[0]) ? 2 : 1).join('.') + '.';
+}
+
+// There are far fewer packages than methods.
+const owners = new Map();
+
 // `com.acme.` of `com.acme.pay.OrderService.place`; '' for a library's methods and what is no Java method.
 export function ownerOf(name) {
   const sample = SAMPLES.find((prefix) => name.startsWith(prefix));
@@ -40,10 +50,9 @@ export function ownerOf(name) {
   const { pkg, cls } = splitName(name);
   if (!cls) return '';
   if (!pkg) return /^[\w]+(\$|$)/.test(cls) && /^[A-Z]/.test(cls) ? cls.split('$')[0] : '';
-  if (isLibrary(pkg) || pkg[0] === '$') return '';
-  const parts = pkg.split('.');
-  const first = parts.slice(0, 2).join('.');
-  return parts.slice(0, HOSTS.has(first) ? 3 : DOMAINS.has(parts[0]) ? 2 : 1).join('.') + '.';
+  let owner = owners.get(pkg);
+  if (owner === undefined) owners.set(pkg, (owner = ownerOfPackage(pkg)));
+  return owner;
 }
 
 // The prefix (or prefixes, with commas between) of the widest packages that belong to no known library, '' if there is none.
