@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+#include <stdexcept>
 #include <vector>
 
 namespace jprof::cli {
@@ -226,9 +228,17 @@ TEST(Program, NamesWhatItDidNotExpectInItsOrder) {
 TEST(Program, SurvivesAForeignException) {
   Program program("p", "summary");
   program.add({.name = "go", .summary = "goes", .examples = ""},
-              []() -> base::Result<int> { throw std::bad_alloc(); });
+              []() -> base::Result<int> { throw std::runtime_error("no"); });
 
   EXPECT_EQ(run(program, {"p", "go"}), 70);
+}
+
+TEST(Program, CallsALackOfMemoryALimit) {
+  Program program("p", "summary");
+  program.add({.name = "go", .summary = "goes", .examples = ""},
+              []() -> base::Result<int> { throw std::bad_alloc(); });
+
+  EXPECT_EQ(run(program, {"p", "go"}), 9);
 }
 
 } // namespace

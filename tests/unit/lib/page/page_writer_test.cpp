@@ -10,9 +10,18 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <cstddef>
 #include <map>
 
 namespace {
+
+std::size_t occurrences(const std::string& text, std::string_view what) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) {
+    ++count;
+  }
+  return count;
+}
 
 using namespace jprof;
 
@@ -193,11 +202,9 @@ TEST(PageWriter, LetsNothingOfTheProfileBecomeMarkup) {
   ASSERT_TRUE(page.has_value());
   EXPECT_EQ(page->find("<img"), std::string::npos);
   EXPECT_EQ(page->find("<!--"), std::string::npos);
-  std::size_t scripts = 0;
-  for (std::size_t at = 0; (at = page->find("<script", at)) != std::string::npos; ++at) {
-    ++scripts;
-  }
-  EXPECT_EQ(scripts, 2U);
+  // The page's own script names its data block: so as many as in any page.
+  EXPECT_EQ(occurrences(*page, "<script"),
+            occurrences(*page::write_page(folded("a 1\n")), "<script"));
   EXPECT_NE(page->find("&lt;/script&gt;&lt;img"), std::string::npos);
 }
 
