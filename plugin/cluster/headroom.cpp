@@ -24,8 +24,8 @@ constexpr std::uint64_t kAgentNeeds = 4 * kMebibyte;
 constexpr std::uint64_t kSmallestJvm = 32 * kMebibyte;
 
 constexpr const char* kOtherwise =
-    ", or add the sidecar, which brings memory of its own (charts/jprof-sidecar); --force goes on "
-    "all the same";
+    ", or add the sidecar, which brings memory of its own (charts/jprof-sidecar); --force captures "
+    "anyway, and the kernel may then kill the JVM";
 
 std::string shown(const kube::Pod& pod) {
   return "pod " + base::printable(pod.namespace_name) + "/" + base::printable(pod.name);
@@ -72,8 +72,8 @@ base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
                               "node " + base::printable(pod.node) + " of " + shown(pod) +
                                   " runs out of memory: what a capture needs could get the pod "
                                   "evicted",
-                              "wait until its condition MemoryPressure is over; --force goes on "
-                              "all the same");
+                              "wait until its condition MemoryPressure is over; --force captures "
+                              "anyway, and the pod may then be evicted");
   }
   for (const kube::Container& one : pod.containers) {
     const auto used = headroom.used.find(one.name);

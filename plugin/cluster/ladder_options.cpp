@@ -43,8 +43,10 @@ void add_ladder_options(cli::Command command, LadderFlags& flags) {
               "restricted or baseline")
       .one_of({"SYS_PTRACE"})
       .group(kGroup);
-  command.flag("--force", flags.force,
-               "Also where the JVM, its pod or its node has little memory left");
+  command.flag(
+      "--force", flags.force,
+      "Capture even if the JVM, its pod or its node is short of memory: the kernel may then kill "
+      "the JVM");
   command.flag("--explain", flags.explain, "Say which way into the pod is taken, and why");
 }
 

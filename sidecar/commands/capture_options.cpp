@@ -28,8 +28,10 @@ void add_agent_options(cli::Command command, CaptureOptions& options) {
       .option("--agent-volume", options.agent_volume,
               "Directory that the JVM's container mounts as well, for the agent")
       .environment("JPROF_AGENT_VOLUME");
-  command.flag("--force", options.force,
-               "Also where the JVM, what holds it or the machine has little memory left");
+  command.flag(
+      "--force", options.force,
+      "Capture even if the JVM, what holds it or the machine is short of memory: the kernel may "
+      "then kill the JVM");
 }
 
 void add_leave_behind(cli::Command command, CaptureOptions& options) {

@@ -130,7 +130,7 @@ std::vector<Headroom::Place> Headroom::places() const {
 }
 
 base::Status Headroom::check(const MemoryNeed& need) const {
-  constexpr const char* kForce = "; --force goes on all the same";
+  constexpr const char* kForce = "; --force captures anyway, and the kernel may then kill the JVM";
   for (const Place& place : places()) {
     const bool ours = place.payer == Payer::kOurs;
     const std::uint64_t needed = ours                            ? need.ours_least

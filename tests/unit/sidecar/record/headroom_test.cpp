@@ -52,7 +52,8 @@ TEST_F(HeadroomTest, RefusesWhatTheJvmsContainerHasNoRoomFor) {
       status.error().message,
       "the JVM's container uses 30 MiB of the 33 MiB that it may, and a capture needs up to 4 "
       "MiB there: the kernel would end the JVM to make room");
-  EXPECT_EQ(status.error().cure, "raise the memory limit by 1 MiB; --force goes on all the same");
+  EXPECT_EQ(status.error().cure, "raise the memory limit by 1 MiB; --force captures anyway, and "
+                                 "the kernel may then kill the JVM");
 }
 
 TEST_F(HeadroomTest, CountsBothContainersAgainstThePod) {
