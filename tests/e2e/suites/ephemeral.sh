@@ -145,4 +145,6 @@ check "who has the chart's rights without that to ephemeral containers" \
   --set 'rbac.subjects[0].kind=User,rbac.subjects[0].name=passer,rbac.subjects[0].apiGroup=rbac.authorization.k8s.io'
 check_exit "may not add one: 4, the verb named" 4 $'patch\npods/ephemeralcontainers' \
   as_user passer env JPROF_IMAGE=localhost/jprof:1 kubectl jprof plain-1000 -n shop-plain --ephemeral=always --duration 1s
+# Whoever lacks room on the node is ended when a static pod comes (suite "kinds").
+kp delete pods --all --grace-period=1 >/dev/null
 inside kubectl delete namespace shop-plain --wait=false >/dev/null

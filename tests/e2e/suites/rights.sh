@@ -10,12 +10,12 @@ left_to_fetch() {
     jprof fetch "$1" "$id" -n shop -o "$work/laptop/fetched-by-right.html"
 }
 
-# One of every kind that the chart's Role names, all at once.
+# One of every kind that the chart's Role names, all at once: on a node of two cores, so with less than the chart's default for the sidecar.
 kinds=(Deployment StatefulSet DaemonSet Job)
 every_kind_runs() {
   local kind
   k create configmap many --from-literal=config.yaml='{apiVersion: jprof.dev/v1alpha1, kind: SidecarConfig, allow: [record, properties]}'
-  for kind in "${kinds[@]}"; do begin_deploy "many-${kind,,}" --set "cpu=100m,kind=$kind,jprof-sidecar.configMap=many" || return; done
+  for kind in "${kinds[@]}"; do begin_deploy "many-${kind,,}" --set "cpu=100m,kind=$kind,jprof-sidecar.configMap=many,jprof-sidecar.resources.cpu=100m" || return; done
   for kind in "${kinds[@]}"; do await_deployed "many-${kind,,}" || return; done
 }
 opens_page() { # PAGE: with a browser that keeps the name of what it is given
