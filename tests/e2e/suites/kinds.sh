@@ -54,8 +54,9 @@ check "host network" jvm_of host
 check "a pod on the host's network is profiled" anyone_here host --duration 1s -o host.html
 check_output "a capability that the live container lacks: another is added, with it" 'runs without the capability SYS_PTRACE' \
   anyone_here host --capability SYS_PTRACE --explain --duration 1s -o capable.html
-check_output "so there are two" '^ \["SYS_PTRACE"\] $' kk get pod host \
-  -o jsonpath='{range .spec.ephemeralContainers[*]}{.securityContext.capabilities.add} {end}'
+# The API server puts the newer one first.
+check_output "so there are two" '^jprof-[^ ]+:\["SYS_PTRACE"\] jprof-[^ ]+: $' kk get pod host \
+  -o jsonpath='{range .spec.ephemeralContainers[*]}{.name}:{.securityContext.capabilities.add} {end}'
 check "not ready" jvm_of late
 check_output "doctor says that a pod is not ready" 'late is not ready' anyone doctor late
 check "and it is profiled" anyone_here late --duration 1s -o late.html
