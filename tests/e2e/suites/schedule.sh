@@ -8,8 +8,11 @@
 stage_namespace shop-nightly
 inside kubectl -n shop-nightly create secret generic s3-writer --from-literal="AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY" \
   --from-literal="AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY" >/dev/null
+scheduled_pod() { # NAME KIND HELM-SETTINGS
+  begin_deploy "$1" --set "kind=$2,jprof-sidecar.source.workloadKind=${2,,},jprof-sidecar.source.workload=$1,$3"
+}
 timed_run() {
-  begin_deploy timed --set cpu=200m,kind=Deployment && begin_deploy timed-set --set cpu=100m,kind=StatefulSet,jprof-sidecar.resources.cpu=100m &&
+  scheduled_pod timed Deployment cpu=200m && scheduled_pod timed-set StatefulSet cpu=100m,jprof-sidecar.resources.cpu=100m &&
     await_deployed timed && await_deployed timed-set
 }
 check "a Deployment and a StatefulSet for scheduled captures run" timed_run
