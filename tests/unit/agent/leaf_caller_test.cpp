@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/sampling/stack_walker.h"
 #include "tests/unit/agent/fake_method.h"
+#include "tests/unit/agent/fake_nmethod.h"
 #include "tests/unit/agent/protected_loads.h"
 
 #include <gtest/gtest.h>
@@ -152,24 +153,7 @@ class LeafCaller : public ProtectedLoads {
     vm_.code_high = vm_.code_low + code_.size();
     vm_.heaps[0] = {vm_.code_low, vm_.code_high, address_of(segments_.data()), 6};
     vm_.heap_block_used = {8, 1, false};
-    vm_.blob = {.name = 0,
-                .size = 8,
-                .frame_size = 12,
-                .frame_complete = {16, 2, true},
-                .code_begin = -1,
-                .code_offset = 20,
-                .code_end = -1,
-                .data_offset = {24, 4, true}};
-    auto& compiled = vm_.compiled;
-    compiled.method = 32;
-    compiled.comp_level = {40, 1, true};
-    compiled.scopes_data_offset = 44;
-    compiled.scopes_pcs_offset = 48;
-    compiled.scopes_pcs_end_offset = 52;
-    compiled.metadata_offset = {56, 4, true};
-    compiled.deopt_handler_offset = 60;
-    compiled.deopt_mh_handler_offset = 64;
-    compiled.orig_pc_offset = 68;
+    lay_out_nmethods(vm_);
     vm_.thread = {.anchor_sp = 16,
                   .anchor_pc = 24,
                   .anchor_fp = 32,

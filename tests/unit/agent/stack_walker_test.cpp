@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/sampling/stack_walker.h"
+#include "tests/unit/agent/fake_nmethod.h"
 #include "tests/unit/agent/protected_loads.h"
 
 #include <gtest/gtest.h>
@@ -145,25 +146,8 @@ class MadJvm {
     vm_.heaps[0] = {vm_.code_low, vm_.code_high, reinterpret_cast<std::uint64_t>(segments_.data()),
                     6};
     vm_.heap_block_used = {8, 1, false};
-    vm_.blob = {.name = 0,
-                .size = 8,
-                .frame_size = 12,
-                .frame_complete = {16, 2, true},
-                .code_begin = -1,
-                .code_offset = 20,
-                .code_end = -1,
-                .data_offset = {24, 4, true}};
-    auto& compiled = vm_.compiled;
-    compiled.method = 32;
-    compiled.comp_level = {40, 1, true};
-    compiled.scopes_data_offset = 44;
-    compiled.scopes_pcs_offset = 48;
-    compiled.scopes_pcs_end_offset = 52;
-    compiled.metadata_offset = {56, 4, true};
-    compiled.deopt_handler_offset = 60;
-    compiled.deopt_mh_handler_offset = 64;
-    compiled.orig_pc_offset = 68;
-    compiled.compile_id = 72;
+    lay_out_nmethods(vm_);
+    vm_.compiled.compile_id = 72;
     vm_.method = {.const_method = 0,
                   .access_flags = 8,
                   .constants = 0,
