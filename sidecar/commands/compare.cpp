@@ -15,9 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 

@@ -36,17 +36,18 @@ bool is_work_directory(std::string_view name) {
          });
 }
 
+bool has_recording(int directory) {
+  struct stat recording {};
+  return ::fstatat(directory, kRecordingFile, &recording, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(recording.st_mode) && recording.st_size > 0;
+}
+
 // Its owner holds the lock for as long as it lives; where there are no locks, nobody gets one.
 bool is_abandoned(const std::string& path) {
   const base::UniqueFd directory = open_directory(path);
   struct stat info {};
-  if (!directory || ::fstat(directory.get(), &info) != 0 || info.st_uid != ::geteuid()) {
-    return false;
-  }
-  struct stat recording {};
-  return ::fstatat(directory.get(), kRecordingFile, &recording, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISREG(recording.st_mode) && recording.st_size > 0 &&
-         ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0;
+  return directory && ::fstat(directory.get(), &info) == 0 && info.st_uid == ::geteuid() &&
+         has_recording(directory.get()) && ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 } // namespace
@@ -96,8 +97,8 @@ WorkDirectory::~WorkDirectory() {
 }
 
 bool WorkDirectory::holds_recording() const {
-  struct stat recording {};
-  return ::stat((path_ + '/' + kRecordingFile).c_str(), &recording) == 0 && recording.st_size > 0;
+  const base::UniqueFd directory = open_directory(path_);
+  return directory && has_recording(directory.get());
 }
 
 std::vector<std::string> abandoned_recordings(const std::string& parent) {
