@@ -112,6 +112,19 @@ test('B33: threads filter, group, only and none; their weights add up', async ()
   });
 });
 
+test('B33: a button that is pressed while the list is measured again is still the one released', async () => {
+  await withPage(t3, {}, async (page) => {
+    await press(page, 't');
+    const only = await page.getByRole('button', { name: 'Only alpha' }).boundingBox();
+    await page.mouse.move(only.x + only.width / 2, only.y + only.height / 2);
+    await page.mouse.down();
+    await page.locator('.threads').evaluate((list) => (list.style.height = list.clientHeight - 1 + 'px'));
+    await settle(page);
+    await page.mouse.up();
+    assert.match(await samplesShown(page), /1,000 samples/);
+  });
+});
+
 test('B33: 300 threads scroll, filter by name and group by pattern; split makes one root each', async () => {
   const samples = [];
   for (let i = 0; i < 3000; i++) samples.push({ time: i / 300, thread: `pool-${(i % 3) + 1}-thread-${(i % 300) + 1}`, tid: 100 + (i % 300), stack: ['run', 'work'] });

@@ -12,7 +12,8 @@ export class VirtualList {
     this.count = 0;
     this.inner = h('div.rows', { role: 'presentation' });
     this.element = h('div', { ...attributes, class: 'virtual ' + (attributes.class || '') }, this.inner);
-    this.redraw = oncePerFrame(() => this.draw());
+    this.drawn = '';
+    this.redraw = oncePerFrame(() => this.draw(false));
     listen(this.element, 'scroll', () => this.redraw(), { passive: true });
     new ResizeObserver(() => this.redraw()).observe(this.element);
   }
@@ -23,12 +24,18 @@ export class VirtualList {
     this.draw();
   }
 
-  draw() {
+  // changed: whether rows may look different now. Otherwise rows that stay in view keep their elements: a click whose button
+  // was replaced between press and release would be lost.
+  draw(changed = true) {
+    if (changed) this.drawn = '';
     const height = this.element.clientHeight;
     // Out of sight: what it lists may be gone already.
     if (!height) return;
     const first = Math.max(0, Math.floor(this.element.scrollTop / this.rowHeight) - 4);
     const last = Math.min(this.count, Math.ceil((this.element.scrollTop + height) / this.rowHeight) + 4);
+    const range = `${first}-${last}`;
+    if (this.drawn === range) return;
+    this.drawn = range;
     const rows = [];
     for (let i = first; i < last; i++) {
       const row = this.fill(i);
