@@ -30,11 +30,11 @@ F_ADD_SEALS, SEALS = 1033, 1 | 2 | 4  # SEAL, SHRINK, GROW
 PATIENCE_S = 60  # no test is about speed: on a crowded machine anything may wait
 
 
-def wait_for(condition):
+def wait_for(condition, step_s=0.01):
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
+        time.sleep(step_s)
 
 
 class Jvm:

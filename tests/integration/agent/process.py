@@ -29,6 +29,18 @@ def names_of_threads(pid):
     return _of_threads(pid, _name)
 
 
+def thread_named(pid, name):
+    """The id of the only thread of that name."""
+    (tid,) = (int(os.path.basename(directory)) for directory in _of_threads(pid, str) if _name(directory) == name)
+    return tid
+
+
+def state_of(pid, tid):
+    """The letter that the kernel has for it."""
+    with open(f"/proc/{pid}/task/{tid}/stat") as text:
+        return text.read().rpartition(")")[2].split()[0]
+
+
 def children(pid):
     """Processes that its threads have started."""
     def read(directory):

@@ -7,13 +7,14 @@ Usage: stop_test.py --jdk PART --library libjprof.so --classes DIR [TEST...]
 """
 
 import os
+import select
 import shutil
 import signal
 import tempfile
 
 from checks import balanced, check, main, wait_until_gone
-from driver import Session, wait_for
-from process import caught_signals, children, counted, ignored_signals
+from driver import STOP, Session, wait_for
+from process import caught_signals, children, counted, ignored_signals, state_of, thread_named
 
 WORKED_NS = 50_000_000
 
@@ -77,6 +78,69 @@ def a_signal_in_a_tracers_hand_kills_nobody(context):
         works_on(jvm, tid)
         wait_until_gone(jvm.pid)
         assert not is_mapped(jvm)
+
+
+def call_of(pid, tid):
+    """The system call that it is in, and its arguments."""
+    with open(f"/proc/{pid}/task/{tid}/syscall") as text:
+        return text.read().split()[:7]
+
+
+def stop_for_a_moment(pid):
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: state_of(pid, pid) == "T", 0.0002)
+    os.kill(pid, signal.SIGCONT)
+
+
+def stopped_at_each_call(context, jvm, tid, let_go_at):
+    """A session that ends while the worker is held at its signal, and the process is stopped, and goes on, wherever the agent's
+    thread enters or leaves the kernel until it says that the session is over. The worker's tracer lets go at that call, or else
+    once that is said. Returns the number of calls."""
+    worker = context.trace(tid)
+    session = Session(jvm, context.library, interval_ms=1)
+    worker.hold(signal.SIGPROF)
+    agent = context.trace(thread_named(jvm.pid, "jprof"))
+    agent.interrupt()
+    session.channel.send(bytes((STOP, 0, 0, 0, 8, 0, 0, 0)))
+    calls = 0
+    last = ()
+    while not select.select([session.channel], [], [], 0)[0]:
+        assert agent.to_system_call(), "the agent's thread has ended without a word"
+        calls += 1
+        # A sleep that is interrupted begins anew with what is left of its time: stopped each time, it would never end.
+        this = call_of(jvm.pid, agent.tid)
+        last = (*last[-2:], this)
+        if last != (this, this, this):
+            stop_for_a_moment(jvm.pid)
+        if calls == let_go_at:
+            worker.close()
+        assert jvm.process.poll() is None, f"the JVM ended with {jvm.process.poll()} at call {calls}"
+    # Not beyond: the agent's thread now looks whether threads run undisturbed, for up to a minute as long as they do not.
+    agent.close()
+    region = session.stopped()
+    assert (session.reason, session.in_flight) == ("asked", 0), (session.reason, session.in_flight)
+    assert worker.closed or session.handler_left[0] >= 1, session.handler_left
+    balanced(region, some=False)
+    session.close()
+    if not worker.closed:
+        worker.close()
+    return calls
+
+
+@check
+def the_process_may_be_stopped_at_each_step_of_the_stop(context):
+    """SIGSTOP and SIGCONT between any two steps, while a signal is in a tracer's hand, who lets go before, in between or after."""
+    jvm, tid = jvm_with_worker(context)
+    whole = stopped_at_each_call(context, jvm, tid, None)
+    for part in (1, 2, 3):
+        works_on(jvm, tid)
+        wait_until_gone(jvm.pid)
+        assert not is_mapped(jvm)
+        let_go_at = whole * part // 4
+        print(f"  of {whole} calls: let go at {let_go_at}, over after", stopped_at_each_call(context, jvm, tid, let_go_at))
+    works_on(jvm, tid)
+    wait_until_gone(jvm.pid)
+    assert not is_mapped(jvm)
 
 
 @check

@@ -6,7 +6,8 @@ import ctypes
 import os
 import signal
 
-CONT, SINGLESTEP, DETACH, SEIZE, INTERRUPT = 7, 9, 17, 0x4206, 0x4207
+CONT, SINGLESTEP, DETACH, SYSCALL, SETOPTIONS, SEIZE, INTERRUPT = 7, 9, 17, 24, 0x4200, 0x4206, 0x4207
+TRACESYSGOOD, AT_SYSTEM_CALL = 1, signal.SIGTRAP | 0x80
 WALL = 0x40000000
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -56,6 +57,20 @@ class Tracer:
         for _ in range(times):
             self.resume(SINGLESTEP)
             self.wait()
+
+    def to_system_call(self):
+        """On to where it enters or leaves its next one, from a stop; False if it ends instead."""
+        _ptrace(SETOPTIONS, self.tid, TRACESYSGOOD)
+        while True:
+            self.resume(SYSCALL)
+            _, status = os.waitpid(self.tid, WALL)
+            if os.WIFEXITED(status) or os.WIFSIGNALED(status):
+                self.closed = True
+                return False
+            self.stopped = True
+            self.held = 0 if status >> 16 or os.WSTOPSIG(status) == AT_SYSTEM_CALL else os.WSTOPSIG(status)
+            if os.WSTOPSIG(status) == AT_SYSTEM_CALL:
+                return True
 
     def close(self):
         """The signal that it was about to take is its own affair now, as after the end of strace."""
