@@ -20,8 +20,11 @@ cmake -S . -B "$build" -G Ninja --log-level=WARNING -DCMAKE_SYSTEM_NAME=Linux -D
   -DJPROF_DEV_MODE=ON -DJPROF_BUILD_SIDECAR=OFF -DJPROF_BUILD_PLUGIN=OFF
 cmake --build "$build" --target jprof_agent -j2
 scripts/check_agent_elf.sh "$build/bin/libjprof.so"
-exec python3 -B tests/integration/agent/agent_test.py --jdk jdk-21-aarch64 --library "$build/bin/libjprof.so" \
-  --classes "$classes" known_shares_and_weights thread_split two_sessions_in_a_row_and_busy later_copy_hands_over \
-  hang_up_stops_it deadline_stops_it killed_jvm_leaves_the_region names_survive_class_churn mixed_work_has_whole_stacks \
-  mathematics_has_whole_stacks exceptions_have_whole_stacks intrinsics_have_whole_stacks inlined_loops_are_named \
-  deep_stacks_are_marked flips_generations_when_small foreign_handler_is_respected
+run() {
+  python3 -B "tests/integration/agent/$1_test.py" --jdk jdk-21-aarch64 --library "$build/bin/libjprof.so" --classes "$classes" "${@:2}"
+}
+run shares known_shares_and_weights thread_split
+run agent two_sessions_in_a_row_and_busy later_copy_hands_over hang_up_stops_it deadline_stops_it killed_jvm_leaves_the_region \
+  foreign_handler_is_respected
+run stacks names_survive_class_churn mixed_work_has_whole_stacks mathematics_has_whole_stacks exceptions_have_whole_stacks \
+  intrinsics_have_whole_stacks inlined_loops_are_named deep_stacks_are_marked flips_generations_when_small

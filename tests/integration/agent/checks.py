@@ -114,7 +114,7 @@ def part(name):
 
 
 def main():
-    """Runs the checks that the arguments name, or all of them."""
+    """Runs the checks that the arguments name, or all of them; exits 77 (skip) where the JDK is not on this machine."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--jdk", required=True)
     parser.add_argument("--library", required=True)

@@ -1,11 +1,15 @@
+#!/usr/bin/env python3
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what the stacks say, whatever the JVM does."""
+"""What the stacks say that libjprof.so records in a real JVM, whatever the JVM does.
+
+Usage: stacks_test.py --jdk PART --library libjprof.so --classes DIR [--seconds N] [TEST...]
+"""
 
 import collections
 import math
 
-from checks import balanced, check, poisson_bound, sampled
+from checks import balanced, check, main, poisson_bound, sampled
 from driver import Session, wait_for
 from virtual_stacks import judge
 
@@ -281,3 +285,7 @@ def flips_generations_when_small(context):
     assert region.counters["flips"] >= 2 and len(depths) > 50, region.counters
     assert region.counters["stack_full"] * 2 <= region.counters["entered"], region.counters
     session.close()
+
+
+if __name__ == "__main__":
+    main()
