@@ -55,8 +55,6 @@ def make_trouble(pod, chance, arguments):
 def settle(pod, callers):
     """No more troubles and no more callers: what waits is delivered, and the sidecar ends."""
     for caller in callers:
-        caller.ends.set()
-    for caller in callers:
         caller.join(300)
         assert not caller.is_alive(), "a caller waits for ever"
         assert not caller.broken, caller.broken
@@ -72,7 +70,11 @@ def trial(pod, arguments):
     callers = [Caller(pod, f"{arguments.seed}-{i}") for i in range(CALLERS)]
     for caller in callers:
         caller.start()
-    befell = make_trouble(pod, chance, arguments)
+    try:
+        befell = make_trouble(pod, chance, arguments)
+    finally:
+        for caller in callers:
+            caller.ends.set()
     settle(pod, callers)
     requests = [request for caller in callers for request in caller.requests]
     oracle = Oracle(pod, requests)
@@ -105,7 +107,7 @@ def main():
     pod = Pod(os.path.abspath(arguments.program), folder, arguments.classes, javas, store, profiler, part("jdk-17") + "/jdk/bin/jcmd")
     try:
         wrong = trial(pod, arguments)
-    except AssertionError as error:
+    except (AssertionError, subprocess.TimeoutExpired) as error:
         wrong = [str(error)]
     finally:
         pod.close()
