@@ -28,6 +28,9 @@ struct WriteOptions {
 
 // What --threads was given as: "", "thread" or "pool".
 render::ThreadRoots thread_roots(std::string_view word);
+inline constexpr const char* kThreadsHelp =
+    "A root frame for each thread's name in .collapsed, .svg, .txt and .json; "
+    "--threads=pool: for each pool, worker-* for worker-1 and worker-2";
 
 // A profile in another format: the bytes of a file. One function for `jprof convert`, for what a
 // capture derives and for the plugin.

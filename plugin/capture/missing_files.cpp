@@ -61,22 +61,25 @@ Result<profile::Profile> read_recording(const File& file) {
   return std::move(recording->profile);
 }
 
-Result<File> render(const profile::Profile& profile, const Output& output) {
+Result<File> render(const profile::Profile& profile, const Output& output,
+                    render::ThreadRoots threads) {
   const std::string name = capture::bundle_file_name(output.format);
   JPROF_TRY_ASSIGN(const formats::Format format, formats::format_of(name));
-  JPROF_TRY_ASSIGN(const std::string bytes, formats::write_as(profile, format));
+  JPROF_TRY_ASSIGN(const std::string bytes,
+                   formats::write_as(profile, format, {.title = {}, .threads = threads}));
   JPROF_TRY_ASSIGN(PendingFile pending, PendingFile::create(output.path));
   JPROF_TRY(pending.append(bytes));
   return File{name, output.format, base::sha256_hex(bytes), bytes.size(), std::move(pending)};
 }
 
 // Of one recording, all that is missing. What could be made stays if another cannot.
-base::Status render_all(const std::vector<const Output*>& missing, std::vector<File>& files) {
+base::Status render_all(const std::vector<const Output*>& missing, std::vector<File>& files,
+                        render::ThreadRoots threads) {
   JPROF_TRY_ASSIGN(const profile::Profile profile,
                    read_recording(*find_format(files, kRecordingFormat)));
   base::Status failed;
   for (const Output* output : missing) {
-    Result<File> file = render(profile, *output);
+    Result<File> file = render(profile, *output, threads);
     if (file) {
       files.push_back(std::move(*file));
     } else if (failed) {
@@ -122,7 +125,7 @@ std::vector<const Output*> missing_outputs(const std::vector<Output>& outputs,
 }
 
 base::Status make_outputs(const std::vector<const Output*>& missing, std::vector<File>& files,
-                          bool recording_wanted,
+                          bool recording_wanted, render::ThreadRoots threads,
                           const std::function<base::Status(ReceivedFiles&)>& fetch) {
   if (missing.empty()) {
     return {};
@@ -140,7 +143,7 @@ base::Status make_outputs(const std::vector<const Output*>& missing, std::vector
     JPROF_TRY_ASSIGN(File recording, fetch_recording(path, fetch));
     files.push_back(std::move(recording));
   }
-  base::Status made = derived.empty() ? base::Status() : render_all(derived, files);
+  base::Status made = derived.empty() ? base::Status() : render_all(derived, files, threads);
   if (made) {
     return {};
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
+#include "lib/render/thread_roots.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/received_files.h"
 
@@ -31,9 +32,10 @@ std::vector<const Output*> missing_outputs(const std::vector<Output>& outputs,
 // goes to the end of `files`. `fetch` gets the recording if it is not among `files` yet. An output
 // that cannot be made leaves the recording there in its stead, under the output's name with
 // another ending unless it is wanted (`recording_wanted`) and kept anyway, and is the error that is
-// returned.
+// returned. `threads`: of what holds no threads of its own (formats::WriteOptions).
 base::Status make_outputs(const std::vector<const Output*>& missing,
                           std::vector<ReceivedFiles::File>& files, bool recording_wanted,
+                          render::ThreadRoots threads,
                           const std::function<base::Status(ReceivedFiles& recording)>& fetch);
 
 } // namespace jprof::plugin

@@ -146,7 +146,7 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
       (recording->keep != Output::Keep::kUnlessStored || capture.store_url.empty());
   base::Status made =
       names_recording(report.manifest)
-          ? make_outputs(missing, received.files(), recording_wanted, fetch)
+          ? make_outputs(missing, received.files(), recording_wanted, capture.threads, fetch)
           : base::make_failure(ErrorCode::kProtocol, "the sidecar sent neither ." +
                                                          missing.front()->format +
                                                          " nor the recording to make it of");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/encoding.h"
 #include "lib/capture/capture_id.h"
+#include "lib/formats/format_writer.h"
 #include "plugin/capture/delivery.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/cluster/cluster_options.h"
@@ -24,6 +25,7 @@ struct FetchOptions {
   std::string target;
   std::string id;
   std::vector<std::string> outputs;
+  std::string threads; // "", "thread" or "pool"
   std::string store;
   std::string store_timeout = "60s";
 };
@@ -71,6 +73,7 @@ Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& opti
   out.request.kind = control::RequestKind::kFetch;
   out.request.fetch.id = options.id;
   out.outputs = outputs_of(options, plan);
+  out.threads = formats::thread_roots(options.threads);
   out.replace = !options.outputs.empty();
   out.store_url = options.store;
   JPROF_TRY_ASSIGN(out.store_patience, store_patience(options.store_timeout));
@@ -103,6 +106,7 @@ void add_fetch(cli::Program& program) {
               "File whose ending gives the format; repeatable. Default: every file there is, in "
               "the working directory")
       .repeated();
+  command.word_flag("--threads", options->threads, {"thread", "pool"}, formats::kThreadsHelp);
   command.option("--store", options->store,
                  "Store the capture at file:///dir or s3://bucket/prefix");
   command.option("--store-timeout", options->store_timeout,

@@ -6,6 +6,7 @@
 #include "lib/base/ulid.h"
 #include "lib/capture/bundle.h"
 #include "lib/capture/capture_id.h"
+#include "lib/formats/format_writer.h"
 #include "lib/kube/cluster_label.h"
 #include "plugin/capture/delivery.h"
 #include "plugin/capture/missing_files.h"
@@ -45,6 +46,7 @@ struct RecordOptions {
   std::string walker;
   bool leave_behind = false;
   std::vector<std::string> outputs;
+  std::string threads; // "", "thread" or "pool"
   std::string store;
   std::string store_timeout = "60s";
   std::string cluster_name;
@@ -191,6 +193,7 @@ Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& 
       out.request.record.formats.push_back(output.format);
     }
   }
+  out.threads = formats::thread_roots(options.threads);
   out.replace = !options.outputs.empty();
   out.store_url = options.store;
   JPROF_TRY_ASSIGN(out.store_patience, store_patience(options.store_timeout));
@@ -275,6 +278,7 @@ void add_record_options(cli::Command command, RecordOptions& options) {
               "File whose ending gives the format; repeatable. Default: a page in the working "
               "directory")
       .repeated();
+  command.word_flag("--threads", options.threads, {"thread", "pool"}, formats::kThreadsHelp);
   command.option("--store", options.store,
                  "Store the capture at file:///dir or s3://bucket/prefix; tried before it is made");
   command.option("--store-timeout", options.store_timeout,

@@ -95,9 +95,7 @@ void add_convert(cli::Program& program) {
                  "Format of standard output: collapsed (default) html svg txt json jprof");
   command.flag("--lines", options->lines,
                "Tell the lines of a method apart, where the recording knows them: Foo.bar:12");
-  command.word_flag("--threads", options->threads, {"thread", "pool"},
-                    "A root frame for each thread's name in .collapsed, .svg, .txt and .json; "
-                    "--threads=pool: for each pool, worker-* for worker-1 and worker-2");
+  command.word_flag("--threads", options->threads, {"thread", "pool"}, formats::kThreadsHelp);
   command.option("--title", options->title, "Title of pages and pictures");
 }
 

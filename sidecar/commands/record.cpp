@@ -11,6 +11,7 @@
 #include "lib/capture/bundle.h"
 #include "lib/capture/summary.h"
 #include "lib/formats/format.h"
+#include "lib/formats/format_writer.h"
 #include "sidecar/commands/capture_options.h"
 #include "sidecar/commands/stop_on_signal.h"
 #include "sidecar/record/capture_job.h"
@@ -296,9 +297,7 @@ void add_record(cli::Program& program) {
               "File to write, may be repeated; its ending gives the format: .html .svg "
               ".collapsed .txt .json .jprof (default: jprof-<time>.html)")
       .repeated();
-  command.word_flag("--threads", options->threads, {"thread", "pool"},
-                    "A root frame for each thread's name in .collapsed, .svg, .txt and .json; "
-                    "--threads=pool: for each pool, worker-* for worker-1 and worker-2");
+  command.word_flag("--threads", options->threads, {"thread", "pool"}, formats::kThreadsHelp);
   command.option("--title", options->title, "Title of the page");
   command.flag("-v,--verbose", options->verbose,
                "Tell also which ways of delivering the agent were not taken, and why");

@@ -40,6 +40,15 @@ class PluginTest(PluginRig):
         self.run_plugin("demo", "--duration", "50ms", "-o", "a.html", "-o", "b.collapsed", "-o", "c.jprof")
         self.assertEqual(self.files(), ["a.html", "b.collapsed", "c.jprof"])
 
+    def test_threads_are_root_frames_of_what_is_derived(self):
+        self.serve()
+        self.run_plugin("demo", "--duration", "50ms", "-o", "a.collapsed", "--threads")
+        self.assertEqual(self.read("a.collapsed"), "[pool-1-thread-7];main;of.the.Recording 1\n")
+        self.run_plugin("fetch", "demo", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "-o", "b.collapsed", "--threads=pool")
+        self.assertEqual(self.read("b.collapsed"), "[pool-1-thread-*];main;of.the.Recording 1\n")
+        self.run_plugin("fetch", "demo", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "-o", "c.collapsed")
+        self.assertEqual(self.read("c.collapsed"), "main;of.the.Recording 1\n")
+
     def test_json_is_one_object(self):
         self.serve()
         out, err = self.run_plugin("demo", "--duration", "50ms", "--json", "-o", "x.html")

@@ -82,13 +82,16 @@ bool is_salvaged() {
   return mode.starts_with(kSalvaged);
 }
 
-// A sample in evil.Name; what follows it in a file is ignored, and said to be.
+// A sample in a thread of a pool; what follows it in a file is ignored, and said to be.
 std::string recording() {
   profile::ProfileBuilder builder;
+  builder.info().has_threads = true;
+  const profile::ThreadId thread =
+      builder.add_thread({.name = builder.intern_string("pool-1-thread-7")});
   const profile::FrameId frames[] = {
       builder.intern_frame({.name = builder.intern_string("main")}),
       builder.intern_frame({.name = builder.intern_string("of.the.Recording")})};
-  builder.add_sample({.stack = builder.intern_stack(frames), .weight = 1});
+  builder.add_sample({.thread = thread, .stack = builder.intern_stack(frames), .weight = 1});
   return profile::encode_recording(builder.build()).value();
 }
 
