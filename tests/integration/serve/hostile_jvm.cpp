@@ -238,9 +238,11 @@ void deaf(Agent& agent, Random& random) {
   }
 }
 
-// Stacks as deep as the format allows, all of the same bytes: each word of the arena is at once the
-// head of a record and a frame of many others. A few hundred KiB stand for gigabytes of stacks, no
-// two of them equal, as often as the sidecar reads.
+constexpr std::uint32_t kOverlaps = 8192;
+
+// Stacks as deep as the arena allows, or as deep as was asked, all of the same bytes: each word of
+// the arena is at once the head of a record and a frame of many others. A few hundred KiB stand for
+// gigabytes of stacks, no two of them equal, as often as the sidecar reads.
 void overlap(Agent& agent, Random& random) {
   RegionBuilder& region = agent.region();
   const std::array<wire::Frame, 1> any{};
@@ -251,10 +253,12 @@ void overlap(Agent& agent, Random& random) {
         return section.kind == static_cast<std::uint32_t>(wire::SectionKind::kStacks0);
       });
   const std::uint64_t words = stacks->bytes / sizeof(std::uint64_t);
-  constexpr std::uint64_t kReadyAndDeep = 0x0000ffff00000001;
+  // The last of them ends within the arena, too: one that does not is refused unread.
+  const std::uint64_t deepest = std::min<std::uint64_t>(words - kOverlaps - 2, 0xffff);
   for (std::uint64_t word = first; word < words; ++word) {
     const std::uint64_t kind = 1 + random() % 4; // interpreted, C1, C2, inlined
-    const std::uint64_t value = kind << 60U | kReadyAndDeep;
+    const std::uint64_t depth = random() % 2 == 0 ? deepest : 2000;
+    const std::uint64_t value = kind << 60U | depth << 32U | std::uint64_t{1};
     std::memcpy(region.bytes().data() + stacks->offset + word * 8, &value, sizeof(value));
   }
   region.add_name("a/B", "c");
@@ -262,7 +266,7 @@ void overlap(Agent& agent, Random& random) {
   std::uint32_t next = first;
   while (!agent.hung_up()) {
     while (region.add_sample({.stack = next})) {
-      next = next < 8192 ? next + 1 : first;
+      next = next < kOverlaps ? next + 1 : first;
     }
     agent.hear(1000ms);
   }

@@ -131,7 +131,7 @@ class AloneTest(ServeRig):
                 jvm.process.kill()
 
     def test_stacks_that_overlap_are_paid_for_once(self):
-        """8,192 slots that refer to stacks 65,535 deep, all of them of the same bytes."""
+        """8,192 slots that refer to stacks nearly 60,000 deep, or as deep as was asked, all of them of the same bytes."""
         jvm = self.attacked_by("overlap")
         finished = Finished(*self.start_record(jvm, "3s", "a.jprof"))
         self.assertEqual(finished.code, 6, finished.text)
