@@ -137,7 +137,8 @@ class AdversityTest(ServeRig):
         self.assertTrue(left.exists())
         subprocess.run([*self.prefix, "prlimit", "--pid", str(self.serve.pid), "--nproc=10000:10000"], check=True)
         wait_until(lambda: not left.exists(), what="recovery")
-        self.assertEqual(self.counts()["failedBeforeSeal"], 1)  # it had no draft
+        # It had no draft. Its directory is moved away first, and counted then.
+        wait_until(lambda: self.counts()["failedBeforeSeal"] == 1, what="its end in the ledger")
         self.ask({"type": "list"})
 
     def cpu_seconds(self):
