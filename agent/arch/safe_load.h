@@ -28,6 +28,11 @@ bool kernel_loads();
 // process_vm_readv of this process: how many of `bytes` could be copied.
 std::size_t copy_by_kernel(void* to, std::uint64_t from, std::size_t bytes);
 
+// Whether eight bytes can be read there, at the price of a system call and without a fault: for
+// searches that meet bad addresses as a matter of course. A load that faults while somebody else
+// has taken our handler away ends the JVM.
+bool is_readable(std::uint64_t from);
+
 inline bool load(std::uint64_t from, std::uint8_t* to) {
   return kernel_loads() ? copy_by_kernel(to, from, sizeof *to) == sizeof *to
                         : jprof_load8(from, to) != 0;

@@ -28,6 +28,12 @@ std::uint64_t field(std::uint64_t object, std::int32_t offset) {
   return object + static_cast<std::uint64_t>(offset);
 }
 
+// What lies behind the last of the classes is anything.
+std::uint64_t word_if_readable(std::uint64_t object, std::int32_t offset) {
+  const std::uint64_t at = field(object, offset);
+  return object != 0 && (object & 7) == 0 && arch::is_readable(at) ? word_at(at) : 0;
+}
+
 // The classes that the JVM itself uses, by name.
 class KnownClasses {
  public:
@@ -44,10 +50,9 @@ class KnownClasses {
   std::uint64_t find(const char* name) const {
     for (std::uint64_t i = 0; i < kMostClasses; ++i) {
       const std::uint64_t klass = word_at(first_ + i * 8);
-      const std::uint64_t symbol =
-          klass != 0 && (klass & 7) == 0 ? word_at(field(klass, vm_->method.klass_name)) : 0;
+      const std::uint64_t symbol = word_if_readable(klass, vm_->method.klass_name);
       std::uint16_t length = 0;
-      if (symbol != 0 && (symbol & 7) == 0 &&
+      if (word_if_readable(symbol, vm_->method.symbol_length) != 0 &&
           load(field(symbol, vm_->method.symbol_length), &length) &&
           arch::holds_text(field(symbol, vm_->method.symbol_body), length, name)) {
         return klass;

@@ -18,6 +18,7 @@ constexpr std::uint64_t kGroup = 8;
 constexpr std::uint64_t kName = 16;
 constexpr std::uint64_t kBegin = 24;
 constexpr std::uint64_t kBeginIn8 = 32;
+constexpr std::uint64_t kNodeBytes = 48;
 constexpr std::uint32_t kFewest = 16; // a shorter chain is no list of a JVM's stubs
 
 StubNames g_names;
@@ -31,6 +32,12 @@ struct Search {
 
   bool holds(std::uint64_t address) const { return address >= image && address < image_end; }
 };
+
+// Nearly all that is taken for a node is none.
+bool can_be_node(std::uint64_t node) {
+  return node != 0 && (node & 7) == 0 && arch::is_readable(node) &&
+         arch::is_readable(node + kNodeBytes - sizeof(std::uint64_t));
+}
 
 // False if there is no such node at `node`.
 bool read_node(const Search& search, std::uint64_t node, StubName* stub) {
@@ -66,7 +73,7 @@ bool read_list(const Search& search, std::uint64_t node) {
   g_names.code_base = search.vm->code_low;
   for (; node != 0 && g_names.count < StubNames::kMax; node = word_at(node)) {
     StubName stub;
-    if ((node & 7) != 0 || !read_node(search, node, &stub)) {
+    if (!can_be_node(node) || !read_node(search, node, &stub)) {
       g_names.count = 0;
       return false;
     }
@@ -84,7 +91,7 @@ void find_list(const os::LoadedModule& module, Search* search) {
        g_list == 0 && at + 8 <= module.data_end; at += 8) {
     const std::uint64_t node = word_at(at);
     StubName stub;
-    if (node != 0 && (node & 7) == 0 && !search->holds(node) && !search->vm->contains_code(node) &&
+    if (!search->holds(node) && !search->vm->contains_code(node) && can_be_node(node) &&
         read_node(*search, node, &stub) && read_list(*search, node)) {
       g_list = at;
     }

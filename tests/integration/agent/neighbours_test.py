@@ -355,6 +355,19 @@ def a_signal_may_be_taken_away(context):
         end_well(jvm, session)
 
 
+@check
+def the_handler_of_faults_may_be_taken_away_at_the_start(context):
+    """What the agent looks for in the JVM it looks for without faults, of which one without our handler ends the JVM."""
+    for _ in range(2):
+        jvm = native_jvm(context, "librestoring.so")
+        if jvm is None:
+            return
+        session = Session(jvm, context.library)
+        wait_for(lambda jvm=jvm: counted(jvm.pid, "restored") or jvm.process.poll() is not None)
+        balanced(session.stop(), some=False)
+        end_well(jvm, session)
+
+
 CPU_TIME = "jdk.CPUTimeSample#enabled=true jdk.CPUTimeSample#throttle=10ms"
 
 
