@@ -148,10 +148,7 @@ void Recorder::write_header() {
   header.session[1] = start_.session[1];
   header.walker = start_.walker;
   header.interval_ns = start_.interval_ns;
-  header.start_mono_ns = now_ns();
-  header.start_realtime_ns = os::clock_ns(CLOCK_REALTIME);
-  header.deadline_mono_ns = header.start_mono_ns + start_.duration_ns;
-  header.heartbeat_mono_ns = header.start_mono_ns;
+  begin_time();
   header.pid = static_cast<std::uint32_t>(g_sampler.pid);
   header.counter_count = wire::kMaxCounters;
   header.max_depth = g_sampler.max_depth;
@@ -167,6 +164,15 @@ void Recorder::write_header() {
   g_modules.begin(&g_sampler, g_tables);
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kRecording));
   store_release(header.magic, wire::kRegionMagic);
+}
+
+// What was needed to get ready is not taken from the duration.
+void Recorder::begin_time() {
+  auto& header = *g_sampler.header;
+  header.start_mono_ns = now_ns();
+  header.start_realtime_ns = os::clock_ns(CLOCK_REALTIME);
+  header.deadline_mono_ns = header.start_mono_ns + start_.duration_ns;
+  header.heartbeat_mono_ns = header.start_mono_ns;
 }
 
 Failure Recorder::take_signal() {
@@ -227,6 +233,7 @@ void Recorder::close_walker(StopReason reason) {
 }
 
 Failure Recorder::arm_threads() {
+  begin_time();
   set(Counter::kIntervalNanosNow, start_.interval_ns);
   set(Counter::kOtherSignal, signal_ == SIGPROF ? 0 : static_cast<std::uint64_t>(signal_));
   g_threads.arm_first();

@@ -57,6 +57,7 @@ class Recorder {
   void close_walker(wire::StopReason reason);
   Failure arm_threads();
   void write_header();
+  void begin_time();
   void take_back();
   bool handle_messages(wire::StopReason* reason);
   void answer(const ReceivedMessage& message);

@@ -96,7 +96,9 @@ class Session:
     """One recording, from the sidecar's side."""
 
     def __init__(self, jvm, library, interval_ms=10, duration_s=3600, region_bytes=REGION_BYTES, depth=2048,
-                 signal_number=0, overhead=0, walker="vmstructs", engine="cpu-timer", leave_behind=True, check_cache=False):  # fmt: skip
+                 signal_number=0, overhead=0, walker="vmstructs", engine="cpu-timer", leave_behind=True, check_cache=False,
+                 before_start=None):  # fmt: skip
+        """`before_start` is called with the session before the start message is sent, and what it returns once that is sent."""
         self.recording = Recording()
         self.nonce = secrets.token_bytes(16)
         self.region_bytes = region_bytes
@@ -119,7 +121,10 @@ class Session:
         start = struct.pack("<IIIIIIQ2QQQIIQ32x", START, 112, 1, ENGINES[engine], WALKERS[walker], depth, region_bytes, 1, 2,
                             int(interval_ms * 1e6), int(duration_s * 1e9), overhead, signal_number,
                             int(leave_behind) | int(check_cache) << 1)  # fmt: skip
+        after_start = before_start(self) if before_start else None
         socket.send_fds(self.channel, [start], [self.memory])
+        if after_start:
+            after_start()
         kind, message = self.any_message()
         self.failure = None
         if kind == FAILED:

@@ -11,6 +11,7 @@ import select
 import shutil
 import signal
 import tempfile
+import time
 
 from checks import balanced, check, main, wait_until_gone
 from driver import STOP, Session, wait_for
@@ -141,6 +142,33 @@ def the_process_may_be_stopped_at_each_step_of_the_stop(context):
     works_on(jvm, tid)
     wait_until_gone(jvm.pid)
     assert not is_mapped(jvm)
+
+
+@check
+def what_the_start_takes_is_not_taken_from_the_duration(context):
+    """A JVM's thread that gets ready late, as on a crowded machine, samples as long as it was asked to."""
+    jvm, _ = jvm_with_worker(context)
+    began = []
+
+    def before_start(session):
+        agent = context.trace(thread_named(jvm.pid, "jprof"))
+        agent.interrupt()
+
+        def after_start():
+            while session.region().state == 0:
+                assert agent.to_system_call()
+            time.sleep(0.7)
+            began.append(time.monotonic())
+            agent.close()
+
+        return after_start
+
+    session = Session(jvm, context.library, duration_s=1, before_start=before_start)
+    balanced(session.stopped(), some=False)
+    lasted = time.monotonic() - began[0]
+    assert session.reason == "deadline" and lasted >= 1, (session.reason, lasted)
+    session.close()
+    wait_until_gone(jvm.pid)
 
 
 @check
