@@ -24,6 +24,9 @@ std::vector<std::string> left_out_of(const profile::Profile& profile) {
       out.push_back(label + ": " + value);
     }
   }
+  if (out.empty() && profile.total_count() == 0) {
+    out.emplace_back("there is no sample in it: did what writes it fail?");
+  }
   return out;
 }
 

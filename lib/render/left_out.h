@@ -40,7 +40,8 @@ class LeftOut {
   std::string_view why_; // a literal; empty: there is no count at its end
 };
 
-// "ignored lines: 3, the first is line 2", for each such fact.
+// "ignored lines: 3, the first is line 2", for each such fact; and if there is no sample at all,
+// since nothing is also what a pipe brings from a program that failed.
 std::vector<std::string> left_out_of(const profile::Profile& profile);
 
 } // namespace jprof::render

@@ -80,6 +80,10 @@ class SpeedscopeIntake {
   base::Status read_sampled(const Json& one) {
     const Json& samples = base::json_array(one, "samples");
     const Json& weights = base::json_array(one, "weights");
+    if (one.contains("weights") && weights.size() != samples.size()) {
+      return bad("it has " + std::to_string(samples.size()) + " samples and " +
+                 std::to_string(weights.size()) + " weights");
+    }
     double at = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (!samples[i].is_array()) {

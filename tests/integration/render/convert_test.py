@@ -193,6 +193,10 @@ def what_is_left_out_is_said(folder):
     assert result["leftOut"] == [words.partition(": ")[2]], result
     result = json.loads(good("diff", "-", path, "--json", "-o", os.path.join(folder, "bad.svg"), text=bad))
     assert words in result["leftOut"] and len(result["leftOut"]) == 2, result
+    nothing = "jprof: warning: standard input: there is no sample in it"
+    for text in ("", "main;a 0\n"):
+        done = jprof("convert", "-", text=text)
+        assert done.returncode == 0 and nothing in done.stderr, done
     events = PERF + "java 1/1 [000] 1.000000: 1 sched:x:\n\tff f (m)\n\nrubbish\n"
     assert "samples of other events: 1" in jprof("convert", "-", text=events).stderr
     assert not jprof("convert", "-", text=FOLDED).stderr

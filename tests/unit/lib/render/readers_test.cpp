@@ -6,6 +6,7 @@
 #include "lib/render/thread_dump_reader.h"
 #include "lib/render/thread_roots.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace {
@@ -111,6 +112,13 @@ TEST(Speedscope, KeepsTheSharesOfCountsWithDecimals) {
   EXPECT_EQ(render::write_collapsed(*profile), "a 42\nb 33\nc 25\n");
   EXPECT_EQ(profile->info().facts.back().second,
             "100 times those of the text, which have decimals");
+}
+
+TEST(Speedscope, RefusesSamplesThatHaveNoWeight) {
+  const auto profile = render::read_speedscope(speedscope_of("seconds", "1,2"), "x");
+
+  ASSERT_FALSE(profile.has_value());
+  EXPECT_THAT(profile.error().message, testing::HasSubstr("3 samples and 2 weights"));
 }
 
 TEST(Speedscope, SaysWhichValuesItIgnores) {
