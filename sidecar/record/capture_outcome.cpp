@@ -40,6 +40,20 @@ std::string share_text(std::chrono::nanoseconds part, std::chrono::nanoseconds w
   return text;
 }
 
+// What would have cost less: fewer samples, or the same start for more of them.
+std::string cheaper_capture(const RecorderResult& result, const AgentCost& cost) {
+  const nanoseconds steady =
+      std::min(cost.thread_cpu, nanos(result.counter(Counter::kAgentCpuNanosBetween)));
+  const nanoseconds samples = cost.handlers + cost.delivery;
+  const nanoseconds beginning = cost.thread_cpu - steady;
+  if (samples >= cost.thread_cpu) {
+    return "a longer --interval costs less";
+  }
+  return beginning >= steady ? "most of it is the start, which a longer --duration spreads"
+                             : "most of it is the agent's thread, which takes as much of a CPU in "
+                               "any JVM: neither --interval nor --duration changes that";
+}
+
 // Of a capture that cost more than --max-overhead, or empty. The agent holds its samples to that
 // share second by second, but to a share of a tenth of a CPU at least, and its own thread's work
 // does not depend on the rate. Costs below a thousandth of a CPU are nobody's burden.
@@ -59,8 +73,8 @@ std::string overhead_warning(const RecorderResult& result, const AgentCost& cost
          " of the CPU time that the JVM used, more than the " + asked +
          " of --max-overhead: " + capture::time_text(cost.total()) + " (" +
          capture::time_text(cost.thread_cpu) + " of it in the agent's thread) of " +
-         capture::time_text(used) + ", or " + share_text(cost.total(), duration) +
-         " of a CPU; a longer --interval costs less";
+         capture::time_text(used) + ", or " + share_text(cost.total(), duration) + " of a CPU; " +
+         cheaper_capture(result, cost);
 }
 
 // What the agent gave up to stay within the limit on its cost; empty if nothing.
