@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { browser, closeBrowser, settle, withPage } from './browser.mjs';
 import { T2, T3, pageOf } from './fixtures.mjs';
-import { ROW, clickBox, details, doubleClickBox, fragment, graphBox, hoverBox, pixel, pointOf, press, selectedName } from './steps.mjs';
+import { ROW, clickBox, details, doubleClickBox, fragment, graphBox, hoverBox, pixel, pointOf, press, search, selectedName } from './steps.mjs';
 
 after(closeBrowser);
 const t2 = pageOf(T2);
@@ -38,18 +38,18 @@ test('B10: heaviest first or by name, root above or below: boxes lie where their
   });
 });
 
-test('B11: double click zooms so that the box fills the width; ancestors stay; 0 shows all again', async () => {
+test('B11, B74: double click zooms so that the box fills the width in the first row; 0 shows all again', async () => {
   await withPage(t2, {}, async (page) => {
     await doubleClickBox(page, 70 / 110, 3);
     for (const share of [0.01, 0.99]) {
-      await clickBox(page, share, 3);
+      await clickBox(page, share, 0);
       assert.equal(await selectedName(page), 'com.acme.util.Json.write');
-      await clickBox(page, share, 2);
-      assert.equal(await selectedName(page), 'com.acme.Main.main');
+      await clickBox(page, share * 0.4, 1);
+      assert.equal(await selectedName(page), 'java.lang.StringBuilder.append');
     }
     assert.match(fragment(page).get('z'), /^3\./);
-    await doubleClickBox(page, 0.5, 2);
-    await clickBox(page, 0.99, 3);
+    await page.getByRole('navigation', { name: 'Callers' }).getByRole('button', { name: /Main\.main/ }).click();
+    await clickBox(page, 0.99, 1);
     assert.equal(await selectedName(page), 'com.acme.pay.Refund.make');
     await press(page, '0');
     await clickBox(page, 108 / 110, 2);
@@ -74,15 +74,16 @@ test('B11: a double click is one step of the history, which names box and zoom',
 test('B11: a drag pans and is no click, three pixels are a click', async () => {
   await withPage(t2, {}, async (page) => {
     await doubleClickBox(page, 70 / 110, 3);
-    const { x, y } = await pointOf(page, 0.5, 3);
-    await page.mouse.move(x, y);
+    const from = await pointOf(page, 0.5, 0);
+    await page.mouse.move(from.x, from.y);
     await page.mouse.down();
-    await page.mouse.move(x + 200, y, { steps: 4 });
+    await page.mouse.move(from.x + 200, from.y, { steps: 4 });
     await page.mouse.up();
     await settle(page);
     assert.match(fragment(page).get('w'), /~/);
-    const left = await hoverBox(page, 0.02, 3);
+    const left = await hoverBox(page, 0.02, 1);
     assert.match(left, /OrderService\.place/);
+    const { x, y } = await pointOf(page, 0.5, 1);
     await page.mouse.move(x, y);
     await page.mouse.down();
     await page.mouse.move(x + 2, y + 2);
@@ -194,7 +195,7 @@ test('B16: the minimap moves the window', async () => {
     await page.mouse.move(box.x + (20 / 110) * box.width, box.y + 10, { steps: 4 });
     await page.mouse.up();
     await settle(page);
-    assert.match(await hoverBox(page, 0.5, 3), /OrderService\.place/);
+    assert.match(await hoverBox(page, 0.5, 1), /OrderService\.place/);
     assert.match(fragment(page).get('w'), /~/);
   });
 });
@@ -217,7 +218,7 @@ test('B18: tooltip and details give exact numbers', async () => {
     await clickBox(page, 10 / 110, 4);
     assert.match(await details(page), /here 36\.4 % · 40 samples.*self 27\.3 % · 30 samples.*in all places 50\.0 % · 55 samples self 40\.9 %, 2 places/);
     await doubleClickBox(page, 10 / 110, 3);
-    await clickBox(page, 0.1, 4);
+    await clickBox(page, 0.1, 1);
     assert.match(await details(page), /66\.7 % of the view/);
     await clickBox(page, 0.5, 1);
     await press(page, '0');
@@ -292,9 +293,14 @@ test('B11: ancestors are dimmed whatever edge they share with what was zoomed to
       return (await pixel(page, x, y - 6)).join();
     };
     const before = [await colour(1), await colour(2), await colour(3)];
-    // place begins where its callers begin.
-    await doubleClickBox(page, 30 / 110, 3);
+    // place begins where its callers begin. Zoomed by the wheel, its callers are still boxes.
+    const box = await graphBox(page);
+    await page.keyboard.down('Control');
+    await page.mouse.move(box.x + 1, box.y + 3.5 * ROW);
+    await page.mouse.wheel(0, -100);
+    await page.keyboard.up('Control');
     await page.mouse.move(2, 2);
+    await page.waitForFunction(() => /\bw=/.test(location.hash));
     await settle(page);
     const after = [await colour(1), await colour(2), await colour(3)];
     assert.notEqual(after[0], before[0]);
@@ -318,5 +324,126 @@ test('the picture has text in boxes and no text runs out of its box', async () =
     const { x, y } = await pointOf(page, 0.45, 3);
     const [a, b] = [await pixel(page, x, y), await pixel(page, x + 3, y)];
     assert.deepEqual(a, b);
+  });
+});
+
+const crumbsOf = (page) => page.getByRole('navigation', { name: 'Callers' });
+// A chain of frames with names of one length, and a sibling for each: { text, name(level) }.
+function chain(depth) {
+  const name = (level) => `com.acme.level${String(level).padStart(3, '0')}.Step.call`;
+  const lines = [];
+  const path = [];
+  for (let level = 1; level <= depth; level++) {
+    path.push(name(level));
+    lines.push(path.join(';') + ' 1');
+  }
+  lines.push(path.join(';') + ' 1000');
+  return { text: lines.join('\n') + '\n', name };
+}
+
+test('B74: a zoom puts the callers into one row of names, by mouse, keyboard, Back and links', async () => {
+  let address = '';
+  await withPage(t2, {}, async (page) => {
+    const crumbs = crumbsOf(page);
+    assert.equal(await crumbs.isVisible(), false);
+    await doubleClickBox(page, 88 / 110, 3);
+    assert.deepEqual(await crumbs.getByRole('button').allInnerTexts(), ['all', 'Thread.run', 'Main.main']);
+    assert.match(await crumbs.getByRole('button').nth(2).getAttribute('aria-label'), /^com\.acme\.Main\.main, 86\.4 %, 95 samples$/);
+    assert.match(await hoverBox(page, 0.5, 0), /^com\.acme\.pay\.Refund\.make\n/);
+    address = new URL(page.url()).hash;
+    // Escape closes what it closed before; the zoom stays.
+    await press(page, 'Escape');
+    assert.equal(await crumbs.isVisible(), true);
+    await page.goBack();
+    await settle(page);
+    assert.equal(await crumbs.isVisible(), false);
+    assert.match(await hoverBox(page, 0.5, 0), /^all\n/);
+    await page.goForward();
+    await settle(page);
+    assert.match(await hoverBox(page, 0.5, 0), /Refund\.make/);
+    // The keyboard: a name zooms out to it and keeps the focus in the row.
+    await crumbs.getByRole('button').nth(2).focus();
+    await page.keyboard.press('Enter');
+    await settle(page);
+    assert.match(await hoverBox(page, 0.5, 0), /^com\.acme\.Main\.main\n/);
+    assert.match(await page.evaluate(() => document.querySelector('#jprof').shadowRoot.activeElement.textContent), /Thread\.run/);
+    await press(page, '0');
+    assert.equal(await crumbs.isVisible(), false);
+  });
+  await withPage(t2, { hash: address }, async (page) => {
+    assert.equal(await crumbsOf(page).getByRole('button').count(), 3);
+    assert.match(await hoverBox(page, 0.5, 0), /Refund\.make/);
+  });
+});
+
+test('B74: with the root below, the row is below and the zoomed box in the lowest row', async () => {
+  await withPage(t2, { hash: '#x=f' }, async (page) => {
+    const box = await graphBox(page);
+    await doubleClickBox(page, 88 / 110, (box.height - 4 * ROW) / ROW);
+    const after = await graphBox(page);
+    assert.match(await hoverBox(page, 0.5, (after.height - ROW) / ROW), /Refund\.make/);
+    const row = await crumbsOf(page).boundingBox();
+    assert.ok(row.y >= after.y + after.height - 1, `${row.y}`);
+  });
+});
+
+test('B74: hits and the selection stay visible in the row', async () => {
+  await withPage(t2, {}, async (page) => {
+    await doubleClickBox(page, 88 / 110, 3);
+    const main = crumbsOf(page).getByRole('button', { name: /Main\.main/ });
+    const plain = await main.evaluate((e) => getComputedStyle(e).backgroundColor);
+    await press(page, 'ArrowUp');
+    assert.equal(await selectedName(page), 'com.acme.Main.main');
+    assert.match(await main.getAttribute('aria-label'), /, selected$/);
+    assert.equal(await main.evaluate((e) => getComputedStyle(e).outlineStyle), 'solid');
+    await search(page, 'main.main');
+    assert.match(await main.getAttribute('aria-label'), /, found, selected$/);
+    assert.notEqual(await main.evaluate((e) => getComputedStyle(e).backgroundColor), plain);
+    assert.doesNotMatch(await crumbsOf(page).getByRole('button', { name: /Thread\.run/ }).getAttribute('aria-label'), /found|selected/);
+  });
+});
+
+test('B74: callers that have no room are in a list in the middle, with their marks', async () => {
+  const { text, name } = chain(60);
+  await withPage(pageOf(text), {}, async (page) => {
+    await press(page, 'Home', 'End', 'Enter');
+    const crumbs = crumbsOf(page);
+    const row = await crumbs.boundingBox();
+    assert.ok(row.height < 2 * ROW, `${row.height}`);
+    const inside = await crumbs.evaluate((e) => [...e.children].every((c) => c.getBoundingClientRect().right <= innerWidth));
+    assert.ok(inside, 'names run out of the row');
+    const shown = await crumbs.locator(':scope > button').evaluateAll((all) => all.map((e) => e.getAttribute('aria-label').split(',')[0]));
+    assert.equal(shown[0], 'all');
+    // The nearest callers, without a gap.
+    assert.deepEqual(shown.slice(1), Array.from({ length: shown.length - 1 }, (_, i) => name(60 - shown.length + 1 + i)));
+    const hidden = 60 - shown.length;
+    const menu = crumbs.locator('summary');
+    assert.equal(await menu.innerText(), `… ${hidden} frames`);
+    await search(page, 'level003');
+    assert.equal(await menu.innerText(), `… ${hidden} frames, 1 found`);
+    await page.keyboard.press('Escape');
+    await menu.focus();
+    await page.keyboard.press('Enter');
+    await settle(page);
+    assert.equal(await crumbs.locator('.sheet button').count(), hidden);
+    await press(page, 'Escape');
+    assert.equal(await crumbs.locator('.sheet').isVisible(), false);
+    await menu.click();
+    await crumbs.getByRole('button', { name: name(2) }).click();
+    await settle(page);
+    assert.match(fragment(page).get('z'), /^2\./);
+    assert.match(await hoverBox(page, 0.5, 0), new RegExp(name(2)));
+  });
+});
+
+test('B74: rows stay when the window is moved by hand, until it leaves what is in the first row', async () => {
+  await withPage(t2, {}, async (page) => {
+    await doubleClickBox(page, 30 / 110, 2);
+    await press(page, '+', '+');
+    assert.match(await hoverBox(page, 0.5, 0), /Main\.main/);
+    await doubleClickBox(page, 0.2, 1);
+    assert.match(await hoverBox(page, 0.5, 0), /OrderService\.place/);
+    await press(page, '-');
+    assert.match(await hoverBox(page, 0.1, 0), /Main\.main/);
   });
 });

@@ -9,7 +9,7 @@ import { jointSource, singleSource, warnings } from './data/compare.js';
 import { Details } from './controls/details.js';
 import { afterPaint, h, later, listen, oncePerFrame, refill } from './dom/dom.js';
 import { bindKeys } from './controls/keys.js';
-import { startOf } from './graph/layout.js';
+import { nodeAround, startOf } from './graph/layout.js';
 import { outermostPlaces } from './data/merged.js';
 import { sumMethods } from './data/methods.js';
 import { KIND_THREAD, clip, hashText, visible } from './data/names.js';
@@ -175,7 +175,7 @@ export class App extends Commands {
     const { graph } = this.views;
     this.foundZoom = this.state.zoom;
     const node = this.state.zoom ? findPath(this.result.tree, this.nameHashes, this.state.zoom) : 0;
-    graph.anchored = Math.max(0, node);
+    graph.anchorAt(Math.max(0, node));
     if (node < 0) this.outline.say('The place that this link shows is not in this capture');
     return node >= 0;
   }
@@ -429,7 +429,7 @@ export class App extends Commands {
   // ---- the window of the graph ----
 
   zoomedNode() {
-    return this.views.graph.anchored || 0;
+    return this.views.graph.anchored;
   }
 
   moved(flame) {
@@ -446,20 +446,9 @@ export class App extends Commands {
   settled(flame) {
     const { graph } = this.views;
     if (flame !== graph.flame || !flame.model) return;
-    const { tree, total, order } = flame.model;
-    let node = 0;
-    let start = 0;
-    for (let child = tree.first(0), at = 0; child >= 0; ) {
-      if (at <= flame.from && at + total[child] >= flame.to) {
-        node = child;
-        start = at;
-        child = tree.first(node);
-      } else {
-        at += total[child];
-        child = order || at > flame.from ? -1 : tree.next(child);
-      }
-    }
-    graph.anchored = node;
+    const { total } = flame.model;
+    const { node, start } = nodeAround(flame.model, flame.from, flame.to);
+    graph.settleAt(node);
     const whole = total[node] || 1;
     const part = [(flame.from - start) / whole, (flame.to - start) / whole].map((x) => (x * 1000).toFixed(2));
     const all = Number(part[0]) <= 0 && Number(part[1]) >= 1000;

@@ -89,7 +89,7 @@ export class Chrome {
   }
 
   closeMenus() {
-    const open = this.menus.filter((menu) => menu.open);
+    const open = [...this.menus, this.app.views.graph.crumbs.menu].filter((menu) => menu.open);
     for (const menu of open) menu.open = false;
     return open.length > 0;
   }

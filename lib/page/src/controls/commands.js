@@ -40,7 +40,7 @@ export class Commands {
     flame.zoomTo(node);
     if (flame.linked) flame.linked.moveTo(0, flame.linked.whole);
     if (this.state.view !== 'graph') return;
-    this.views.graph.anchored = node > 0 ? node : 0;
+    this.views.graph.anchorAt(Math.max(0, node));
     const zoom = node > 0 ? this.pathOf(node) : '';
     this.foundZoom = zoom;
     Object.assign(this.state, { zoom, part: '' });

@@ -68,7 +68,8 @@ export function svgOf(view, title) {
   const { model, from, to, flame } = view;
   const width = 1200;
   const row = 18;
-  const layout = layoutBoxes(model, { from, to, width, rootRow: view.rootRow, patience: Infinity });
+  // A picture has no row of callers' names: their boxes are in it.
+  const layout = layoutBoxes(model, { from, to, width, rootRow: view.wholeRow, patience: Infinity });
   const height = layout.rows.length * row + 40;
   const out = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,

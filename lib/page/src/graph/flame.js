@@ -30,6 +30,9 @@ export class FlameView {
     this.layout = null;
     this.flame = false;
     this.rootRow = 0;
+    // The row of the root in a picture that holds everything.
+    this.wholeRow = 0;
+    this.toStart = false;
     this.cursor = -1;
     this.hovered = null;
     this.fits = false;
@@ -128,6 +131,15 @@ export class FlameView {
     this.setWindow(this.from + shift, this.to + shift);
   }
 
+  // Which row the root has: below 0, rows above the first are left out. The first row is in view then.
+  startAt(row) {
+    if (row === this.rootRow) return;
+    this.rootRow = row;
+    this.layout = null;
+    this.toStart = true;
+    this.redraw();
+  }
+
   relayout() {
     this.layout = layoutBoxes(this.model, this);
     this.content = Math.max(this.layout.rows.length * this.rowHeight, this.flame ? this.height : 0);
@@ -139,6 +151,8 @@ export class FlameView {
       this.spacer.style.height = spacer;
       if (atEnd) this.element.scrollTop = this.content;
     }
+    if (this.toStart) this.element.scrollTop = this.flame ? this.content : 0;
+    this.toStart = false;
   }
 
   top(row) {

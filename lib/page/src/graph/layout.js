@@ -136,3 +136,20 @@ export function startOf(tree, node, total, order) {
   }
   return start;
 }
+
+// The deepest node that holds the whole of a window, and the weight to the left of it.
+export function nodeAround({ tree, total, order }, from, to) {
+  let node = 0;
+  let start = 0;
+  for (let child = tree.first(0), at = 0; child >= 0; ) {
+    if (at <= from && at + total[child] >= to) {
+      node = child;
+      start = at;
+      child = tree.first(node);
+    } else {
+      at += total[child];
+      child = order || at > from ? -1 : tree.next(child);
+    }
+  }
+  return { node, start };
+}

@@ -3,10 +3,12 @@
 
 // The three views that draw a graph: the graph itself, merged callers, and the sandwich of one method.
 import { evidenceColour } from '../graph/colours.js';
-import { afterPaint, h, listen, oncePerFrame } from '../dom/dom.js';
+import { h } from '../dom/dom.js';
+import { Crumbs } from './crumbs.js';
 import { FlameView } from '../graph/flame.js';
-import { layoutBoxes, startOf } from '../graph/layout.js';
+import { startOf } from '../graph/layout.js';
 import { mergedCallers, sandwichOf } from '../data/merged.js';
+import { Minimap } from './minimap.js';
 
 // What a FlameView needs to know about a tree, from the app's state.
 export function modelOf(app, tree, measure, values) {
@@ -40,8 +42,34 @@ export class GraphView {
     this.id = 'graph';
     this.flame = new FlameView(app.listener, 'graph');
     this.minimap = new Minimap(this.flame);
-    this.element = h('section.view', { alt: 'Graph' }, this.minimap.element, this.flame.element);
+    this.crumbs = new Crumbs(app, this.flame);
+    this.element = h('section.view', { alt: 'Graph' }, this.minimap.element, this.crumbs.element, this.flame.element);
     this.tree = null;
+    // The node that the window lies in (0: the whole), and the one that stands in the first row, its callers in the crumbs.
+    this.anchored = 0;
+    this.top = 0;
+  }
+
+  // Zooms to a node: its callers leave the graph.
+  anchorAt(node) {
+    this.anchored = this.top = node;
+    this.showCrumbs();
+  }
+
+  // The window was moved by hand and lies in a node now. Rows stay where they are, unless the window left what is in the first.
+  settleAt(node) {
+    const { tree } = this.flame.model;
+    this.anchored = node;
+    while (this.top > 0 && !(node >= this.top && node < tree.end[this.top])) this.top = tree.parent[this.top];
+    this.showCrumbs();
+  }
+
+  showCrumbs() {
+    // What a link asks for is known before anything is drawn.
+    if (!this.flame.model) return;
+    const { tree } = this.app.result;
+    this.flame.startAt(-tree.pathOf(this.top).length);
+    this.crumbs.show(tree, this.top);
   }
 
   show() {
@@ -59,13 +87,15 @@ export class GraphView {
       }));
     }
     this.flame.flame = app.state.flame;
+    this.element.classList.toggle('below', app.state.flame);
     this.flame.cursor = app.chosen.node;
     const same = this.tree === tree;
     const part = same && this.whole ? [this.flame.from / this.whole, this.flame.to / this.whole] : null;
     this.tree = tree;
     this.whole = total[0];
     this.flame.show(model, true);
-    const anchor = this.anchor;
+    this.showCrumbs();
+    const anchor = this.anchored;
     if (anchor > 0 && total[anchor] > 0) {
       const start = startOf(tree, anchor, total, model.order);
       this.flame.setWindow(start, start + total[anchor]);
@@ -93,11 +123,7 @@ export class GraphView {
     this.flame.cursor = this.app.chosen.node;
     this.flame.model.selectedName = this.app.chosen.name;
     this.flame.redraw();
-  }
-
-  // The node that fills the window exactly, 0 for the whole.
-  get anchor() {
-    return this.anchored || 0;
+    this.showCrumbs();
   }
 }
 
@@ -106,7 +132,7 @@ export class CallersView {
     this.app = app;
     this.id = 'callers';
     this.flame = new FlameView(app.listener, 'callers');
-    this.flame.rootRow = -1;
+    this.flame.rootRow = this.flame.wholeRow = -1;
     this.element = h('section.view', { alt: 'Merged callers' }, this.flame.element);
   }
 
@@ -138,8 +164,8 @@ export class SandwichView {
     this.id = 'sandwich';
     this.up = new FlameView(app.listener, 'callers of the method');
     this.down = new FlameView(app.listener, 'callees of the method');
-    this.up.rootRow = -2;
-    this.down.rootRow = -1;
+    this.up.rootRow = this.up.wholeRow = -2;
+    this.down.rootRow = this.down.wholeRow = -1;
     this.up.flame = true;
     this.up.fits = this.down.fits = true;
     this.title = h('div.between');
@@ -187,102 +213,5 @@ export class SandwichView {
   redraw() {
     if (this.name !== this.app.chosen.name) return this.show();
     for (const flame of [this.up, this.down]) if (flame.model) flame.redraw();
-  }
-}
-
-// The whole graph in 40 pixels, with the part in the window; also the handle to move it.
-export class Minimap {
-  constructor(flame) {
-    this.flame = flame;
-    this.surface = h('canvas', { 'aria-hidden': 'true' });
-    this.element = h('div.minimap', this.surface);
-    this.image = null;
-    this.redraw = oncePerFrame(() => this.draw());
-    let grabbed = null;
-    const at = (event) => ((event.clientX - this.surface.getBoundingClientRect().left) / (this.surface.clientWidth || 1)) * flame.whole;
-    listen(this.surface, 'pointerdown', (event) => {
-      this.surface.setPointerCapture(event.pointerId);
-      const value = at(event);
-      const span = flame.to - flame.from;
-      grabbed = value >= flame.from && value < flame.to ? value - flame.from : span / 2;
-      flame.setWindow(value - grabbed, value - grabbed + span);
-    });
-    listen(this.surface, 'pointermove', (event) => {
-      if (grabbed === null) return;
-      const span = flame.to - flame.from;
-      flame.setWindow(at(event) - grabbed, at(event) - grabbed + span);
-    });
-    for (const type of ['pointerup', 'pointercancel']) {
-      listen(this.surface, type, () => {
-        if (grabbed !== null) flame.listener.settled(flame);
-        grabbed = null;
-      });
-    }
-    new ResizeObserver(() => {
-      this.forget();
-      this.redraw();
-    }).observe(this.element);
-  }
-
-  forget() {
-    this.image = null;
-  }
-
-  paint(width, height, ratio) {
-    const { model } = this.flame;
-    const image = document.createElement('canvas');
-    image.width = width * ratio;
-    image.height = height * ratio;
-    const context = image.getContext('2d', { alpha: false });
-    context.scale(ratio, ratio);
-    context.fillStyle = model.background;
-    context.fillRect(0, 0, width, height);
-    const layout = layoutBoxes(model, { from: 0, to: model.total[0], width, rootRow: 0, minimum: 1.5 });
-    const tall = Math.min(3, height / Math.max(1, layout.rows.length));
-    layout.rows.forEach((row, depth) => {
-      const y = this.flame.flame ? height - (depth + 1) * tall : depth * tall;
-      for (let k = 0; k < row.node.length; k++) {
-        context.fillStyle = row.run[k] ? '#9aa0aa' : model.fill(row.node[k]);
-        context.fillRect(row.left[k], y, Math.max(0.5, row.right[k] - row.left[k]), tall);
-      }
-    });
-    return image;
-  }
-
-  draw() {
-    const { flame } = this;
-    const width = this.element.clientWidth;
-    const height = this.element.clientHeight;
-    if (!width || !height || !flame.model) return;
-    const { dark } = flame.model;
-    const ratio = Math.min(devicePixelRatio || 1, 2);
-    const key = `${width}x${height}x${ratio}${dark}${flame.flame}`;
-    if (!this.image || this.key !== key) {
-      // After the graph itself: it is what people wait for.
-      if (!this.asked) {
-        this.asked = true;
-        afterPaint(() => {
-          this.asked = false;
-          this.image = this.paint(width, height, ratio);
-          this.key = key;
-          this.draw();
-        });
-      }
-      if (!this.image) return;
-    }
-    // Another size is another canvas to the browser.
-    if (this.surface.width !== this.image.width) this.surface.width = this.image.width;
-    if (this.surface.height !== this.image.height) this.surface.height = this.image.height;
-    const context = this.surface.getContext('2d');
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.drawImage(this.image, 0, 0);
-    context.scale(ratio, ratio);
-    const left = (flame.from / flame.whole) * width;
-    const right = (flame.to / flame.whole) * width;
-    context.fillStyle = dark ? 'rgba(0,0,0,.55)' : 'rgba(255,255,255,.72)';
-    context.fillRect(0, 0, left, height);
-    context.fillRect(right, 0, width - right, height);
-    context.strokeStyle = dark ? '#c9ced8' : '#4b5260';
-    context.strokeRect(left + 0.5, 0.5, Math.max(2, right - left - 1), height - 1);
   }
 }
