@@ -82,11 +82,11 @@ test('B32: a second range by Shift and drag compares the two', async () => {
     await drag(page, 0.05, 0.35, 'Shift');
     assert.ok(fragment(page).get('tb'));
     const rows = await tableRows(page);
-    const spike = rows.find((row) => row[4] === 'a.spike');
-    assert.match(spike[0], /^\+(49|50)\.\d+ changed new/);
-    const steady = rows.find((row) => row[4] === 'a.steady');
-    assert.match(steady[0], /^−(49|50)\.\d+ changed gone/);
-    const work = rows.find((row) => row[4] === 'b.work');
+    const spike = rows.find((row) => row[5] === 'a.spike');
+    assert.match(spike[0], /^\+(49|50)\.\d+ ± \d+\.\d+ changed new/);
+    const steady = rows.find((row) => row[5] === 'a.steady');
+    assert.match(steady[0], /^−(49|50)\.\d+ ± \d+\.\d+ changed gone/);
+    const work = rows.find((row) => row[5] === 'b.work');
     assert.doesNotMatch(work[0], /changed/);
   });
 });

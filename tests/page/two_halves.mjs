@@ -92,7 +92,7 @@ test('work that is doubled is called changed', async () => {
   await withPage(difference(one, doubled), { hash: '#v=table' }, async (page) => {
     console.log(`doubled: ${JSON.stringify(await changedIn(page))}`);
     await search(page, 'Varied.sort');
-    const row = (await tableRows(page)).find((cells) => cells[4] === 'Varied.sort');
-    assert.match(row[0], /^\+\d+\.\d+ changed/);
+    const row = (await tableRows(page)).find((cells) => cells[5] === 'Varied.sort');
+    assert.match(row[0], /^\+\d+\.\d+ ± \d+\.\d+ changed/);
   });
 });

@@ -19,8 +19,10 @@ import { guessMine, repeatedMethods } from './data/ownership.js';
 import { Pipeline } from './data/pipeline.js';
 import { TreeView } from './views/rows.js';
 import { SearchBox } from './controls/searchbox.js';
+import { Summary } from './controls/summary.js';
 import { printedTable } from './controls/share.js';
 import { Undo, findPath, pathHash, readFragment, writeFragment } from './data/state.js';
+import { verdictsOf } from './data/verdicts.js';
 import { Strip } from './views/strip.js';
 import { TableView } from './views/table.js';
 import { Theme } from './controls/theme.js';
@@ -118,6 +120,7 @@ export class App extends Commands {
     this.chrome = new Chrome(this);
     this.details = new Details(this);
     this.strip = new Strip(this);
+    this.summary = new Summary(this);
     this.panel = new ThreadPanel(this);
     this.outline = new Outline(this);
     this.views = {};
@@ -128,7 +131,7 @@ export class App extends Commands {
     this.printed = h('div.printed', { 'aria-hidden': 'true' });
     this.stage = h('main.stage', ...Object.values(this.views).map((view) => view.element), this.panel.element);
     const { chrome } = this;
-    this.root = h('div.page', chrome.header, chrome.warning, chrome.toolbar, this.strip.element, chrome.chips, this.outline.element, this.stage, this.details.element, this.printed, this.outline.status, this.details.tip, chrome.help);
+    this.root = h('div.page', chrome.header, this.summary.element, chrome.warning, chrome.toolbar, this.strip.element, chrome.chips, this.outline.element, this.stage, this.details.element, this.printed, this.outline.status, this.details.tip, chrome.help);
     this.shadow.append(this.root);
   }
 
@@ -247,6 +250,7 @@ export class App extends Commands {
     this.searchBox.run();
     this.showHeader();
     this.chrome.show();
+    this.summary.show();
     this.strip.show();
     if (!this.panel.element.hidden) this.panel.show();
     const view = this.views[state.view];
@@ -393,6 +397,12 @@ export class App extends Commands {
   // Sums per method of what is shown or of its base, made once.
   methods(measure) {
     return (measure.methods ??= sumMethods(this.result.tree, measure, this.pipeline.names.length));
+  }
+
+  // What changed, of a comparison.
+  verdicts() {
+    const { result, state, pipeline } = this;
+    return verdictsOf(pipeline.names, result, state, result.measures.map((measure) => this.methods(measure)));
   }
 
   viewShare(node) {

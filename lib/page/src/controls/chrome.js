@@ -59,6 +59,7 @@ export class Chrome {
         this.rootsCheck('Fold pools and executors too', 'pools', 'java'),
         this.check('Time as heat cells (e)', 'heat'),
         (this.baseShape = this.check('Shape of the base (b)', 'baseShape')),
+        (this.bySelf = this.check('Colours of the comparison by self (y)', 'bySelf')),
         (this.rate = this.check('Weight per second instead of shares', 'rate')),
         h('label', 'Colours ', this.colour),
         h('label', 'Mine ', this.mine),
@@ -105,7 +106,7 @@ export class Chrome {
     for (const [which, box] of Object.entries(this.boxes)) box.checked = state[which];
     this.rootBoxes.java.checked = state.roots !== 'all';
     this.rootBoxes.pools.checked = state.roots === 'pools';
-    this.baseShape.hidden = !app.result.comparing;
+    this.baseShape.hidden = this.bySelf.hidden = !app.result.comparing;
     this.rate.hidden = !app.result.comparing || !app.rates();
     this.colour.value = app.colouring;
     if (app.shadow.activeElement !== this.mine) this.mine.value = app.mine;
@@ -141,7 +142,7 @@ export class Chrome {
     const { app } = this;
     const legend = app.details.legend.forHelp();
     const keys = KEYS.map(([names, text]) => h('li', ...names.flatMap((name, i) => [i ? ' ' : '', h('kbd', name.replace('Arrow', ''))]), ' ' + text));
-    const compared = app.result.comparing ? [h('h3', 'Comparison'), h('p', 'Orange: more than in the base. Blue: less. Pale: some evidence, full: strong, grey: not distinguishable. Hatched: only on one side. Widths are shares of each side’s own total.')] : [];
+    const compared = app.result.comparing ? [h('h3', 'Comparison'), h('p', 'Orange: more than in the base. Blue: less. Pale: some evidence, full: strong, grey: not distinguishable. Hatched: only on one side. Colours tell of the total, or of self weight (y). Widths are shares of each side’s own total.')] : [];
     refill(this.help,
       h('div.panel-head', h('h2', 'Keys and colours'), button('Close', () => this.help.close(), { class: 'plain' }, '×')),
       ...legend,

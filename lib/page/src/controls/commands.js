@@ -193,8 +193,16 @@ export class Commands {
   }
 
   toggleBase() {
+    this.toggleCompared('baseShape');
+  }
+
+  toggleSelf() {
+    this.toggleCompared('bySelf');
+  }
+
+  toggleCompared(which) {
     if (!this.result.comparing) return this.outline.say('There is nothing to compare: open a second capture, or select two ranges');
-    this.update({ baseShape: !this.state.baseShape });
+    this.update({ [which]: !this.state[which] });
   }
 
   // How a method's name looks in a list.

@@ -3,6 +3,7 @@
 
 // What is known about the selected box or method, and what can be done with it; the tooltip.
 import { button, h, refill } from '../dom/dom.js';
+import { nodeEvidence } from '../data/evidence.js';
 import { KINDS, clip, visible } from '../data/names.js';
 import { formatCount, formatPoints, formatShare, formatWeight, plural } from '../data/numbers.js';
 import { Legend } from './legend.js';
@@ -71,14 +72,15 @@ export class Details {
 
   comparison(node) {
     const { app } = this;
-    const v = app.pipeline.nodeEvidence(app.result, app.state)(node);
     const [base, other] = app.result.measures;
-    const strength = v.few ? 'too few samples to tell' : ['not distinguishable', 'some evidence', 'strong evidence'][v.strength];
+    const v = nodeEvidence(app.result, app.state, 'total')(node);
+    const self = nodeEvidence(app.result, app.state, 'self')(node);
     const facts = [
       `base ${formatShare(v.pa, 1)} (${plural(base.samplesOf(node), 'sample')})`,
       `new ${formatShare(v.pb, 1)} (${plural(other.samplesOf(node), 'sample')})`,
-      `${formatPoints(v.difference)} points, 95 % range ${formatPoints(v.difference - 1.96 * v.error)} to ${formatPoints(v.difference + 1.96 * v.error)}: ${strength}`,
+      describeChange(v),
     ];
+    if (self.pa || self.pb) facts.push(`self ${formatShare(self.pa, 1)} → ${formatShare(self.pb, 1)}: ${describeChange(self)}`);
     const rate = app.rateText(node);
     if (rate) facts.push(rate);
     return facts.map((text) => h('span.fact', text));
@@ -120,6 +122,11 @@ export class Details {
     if (app.result.comparing && tree === app.result.tree && hit.node > 0) lines.push(...this.comparison(hit.node).map((fact) => h('div.dim', fact.textContent)));
     return lines;
   }
+}
+
+function describeChange(v) {
+  const strength = v.few ? 'too few samples to tell' : ['not distinguishable', 'some evidence', 'strong evidence'][v.strength];
+  return `${formatPoints(v.difference)} points, 95 % range ${formatPoints(v.difference - 1.96 * v.error)} to ${formatPoints(v.difference + 1.96 * v.error)}: ${strength}`;
 }
 
 function describeRun(app, run) {

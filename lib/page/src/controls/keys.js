@@ -42,6 +42,7 @@ export const KEYS = [
   [['t'], 'Threads', (app) => app.togglePanel()],
   [['e'], 'Time as bars or as heat cells', (app) => app.update({ heat: !app.state.heat })],
   [['b'], 'Comparison: base or new shape', (app) => app.toggleBase()],
+  [['y'], 'Comparison: colours by self or by total', (app) => app.toggleSelf()],
   [['c'], 'Copy the stack', (app) => app.copyStack()],
   [['Ctrl+C'], 'Copy the name', (app) => app.copyName()],
   [['l'], 'Light or dark', (app) => app.toggleTheme()],

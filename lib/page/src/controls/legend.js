@@ -26,7 +26,8 @@ export class Legend {
     const { app } = this;
     const { dark } = app;
     if (app.result.comparing) {
-      return [[evidenceColour(1, 2, dark), 'more than in the base'], [evidenceColour(1, 1, dark), 'perhaps more'], [evidenceColour(-1, 2, dark), 'less'], [evidenceColour(-1, 1, dark), 'perhaps less'], [evidenceColour(0, 0, dark), 'not distinguishable']];
+      const what = app.state.bySelf ? 'more self than in the base' : 'more than in the base';
+      return [[evidenceColour(1, 2, dark), what], [evidenceColour(1, 1, dark), 'perhaps more'], [evidenceColour(-1, 2, dark), 'less'], [evidenceColour(-1, 1, dark), 'perhaps less'], [evidenceColour(0, 0, dark), 'not distinguishable']];
     }
     if (app.colouring === 'kind') return this.kinds();
     const neutral = this.kinds().filter(([, , , kind]) => kind >= FIRST_NEUTRAL_KIND);

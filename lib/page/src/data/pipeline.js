@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // From the capture and the state to what the views show: shape of the tree, then weights on it.
-import { judge, sumSlices } from './compare.js';
 import { Matcher } from './matcher.js';
 import { hashText, withoutGenerated } from './names.js';
 import { prefixesOf, startsWithAny } from './ownership.js';
@@ -242,58 +241,6 @@ export class Pipeline {
     );
     return { tree: shape.tree, shape, sides, selections, measures, chips, names: this.names, comparing: sides.length === 2 };
   }
-
-  // Evidence of a comparison, per node of the shape. Costs a pass over the samples: made when first asked for.
-  nodeEvidence(result, state) {
-    if (!result.evidence) {
-      const { shape } = result;
-      const parent = shape.tree.parent;
-      const sums = result.sides.map((side, i) =>
-        state.chips.some((chip) => chip.verb === 'keep' || chip.verb === 'drop')
-          ? null
-          : sumSlices(side, result.selections[i], shape.tree.size, (s, add) => {
-              const node = shape.map ? shape.map[side.timed.node[s]] : side.timed.node[s];
-              for (let n = node; n >= 0; n = parent[n]) add(n);
-            }),
-      );
-      result.evidence = { sums };
-    }
-    return (node) => judge(node, ...result.measures.map((m, i) => sideOf(m, node, result.evidence.sums[i])));
-  }
-
-  // Evidence per name, recursion counted once.
-  nameEvidence(result, state, methods) {
-    if (!result.nameSums) {
-      const { shape } = result;
-      const { parent, name } = shape.tree;
-      const stamp = new Int32Array(this.names.length).fill(-1);
-      let turn = 0;
-      result.nameSums = result.sides.map((side, i) =>
-        state.chips.some((chip) => chip.verb === 'keep' || chip.verb === 'drop')
-          ? null
-          : sumSlices(side, result.selections[i], this.names.length, (s, add) => {
-              turn++;
-              const node = shape.map ? shape.map[side.timed.node[s]] : side.timed.node[s];
-              for (let n = node; n > 0; n = parent[n]) {
-                if (stamp[name[n]] === turn) continue;
-                stamp[name[n]] = turn;
-                add(name[n]);
-              }
-            }),
-      );
-    }
-    return (n) =>
-      judge(
-        n,
-        ...result.measures.map((m, i) => ({
-          part: methods[i].total[n],
-          whole: m.total[0],
-          samples: m.samplesOf(0),
-          count: methods[i].samplesOf(n),
-          sums: result.nameSums[i],
-        })),
-      );
-  }
 }
 
 // A loop: reduce takes five times as long.
@@ -301,14 +248,4 @@ function sumOf(values) {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i];
   return sum;
-}
-
-function sideOf(measure, node, sums) {
-  return {
-    part: measure.total[node],
-    whole: measure.total[0],
-    samples: measure.samplesOf(0),
-    count: measure.samplesOf(node),
-    sums,
-  };
 }

@@ -28,13 +28,14 @@ export function emptyState() {
     roots: 'java', // which frames at the roots fold: see roots.js
     baseShape: false,
     rate: false,
+    bySelf: false, // colours of a comparison: by the change of self weight, not of total
     heat: false,
   };
 }
 
 const VERBS = ['keep', 'drop', 'start', 'hide', 'mine'];
 const MAX_FRAGMENT = 2000;
-const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate', e: 'heat' };
+const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate', e: 'heat', y: 'bySelf' };
 
 const numbers = (text, separator) => text.split(separator).map(Number);
 const isRange = (r) => r.length === 2 && r.every(Number.isFinite) && r[0] >= 0 && r[0] < r[1];

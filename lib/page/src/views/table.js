@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The table of methods: self, total, share; with two captures also what changed and how surely.
-import { passing, twoSided } from '../data/compare.js';
 import { h, refill } from '../dom/dom.js';
 import { visible } from '../data/names.js';
 import { formatCount, formatPoints, formatShare, formatWeight, plural } from '../data/numbers.js';
@@ -15,9 +14,10 @@ const PLAIN = [
   ['name', 'Method', ''],
 ];
 const COMPARED = [
-  ['change', 'Change', 'Difference of the shares of total, in percentage points'],
-  ['before', 'Base', 'Share of total in the base'],
-  ['total', 'New', 'Share of total in the new capture'],
+  ['selfchange', 'Self change', 'Difference of the shares of self weight, in percentage points, with its 95 % range'],
+  ['change', 'Total change', 'Difference of the shares of total, in percentage points, with its 95 % range'],
+  ['before', 'Base', 'Share of total in the base; self beside it'],
+  ['total', 'New', 'Share of total in the new capture; self beside it'],
   ['samples', 'Samples', 'Samples behind the total: base and new'],
   ['name', 'Method', ''],
 ];
@@ -49,8 +49,8 @@ export class TableView {
     if (this.made !== app.result) {
       this.made = app.result;
       this.sums = app.result.measures.map((measure) => app.methods(measure));
-      this.judge();
-      this.sort = { key: app.result.comparing ? 'change' : 'self', down: true };
+      this.verdicts = app.result.comparing ? app.verdicts() : null;
+      this.sort = { key: app.result.comparing ? 'selfchange' : 'self', down: true };
     }
     this.list.rowHeight = app.rowHeight + 4;
     this.arrange();
@@ -60,29 +60,14 @@ export class TableView {
     return this.sums[this.sums.length - 1];
   }
 
-  judge() {
-    const { app } = this;
-    this.verdicts = null;
-    if (!app.result.comparing) return;
-    const judgeName = app.pipeline.nameEvidence(app.result, app.state, this.sums);
-    this.verdicts = new Map();
-    const tests = [];
-    for (let n = 0; n < app.pipeline.names.length; n++) {
-      if (!this.sums[0].total[n] && !this.sums[1].total[n]) continue;
-      const verdict = judgeName(n);
-      this.verdicts.set(n, verdict);
-      if (!verdict.few) tests.push({ key: n, p: twoSided(verdict.z) });
-    }
-    this.changed = passing(tests);
-  }
-
   // What a column of a method is worth, for sorting and showing.
   value(n, key) {
     const whole = this.app.result.measures.map((m) => m.total[0] || 1);
     if (key === 'name') return this.app.pipeline.names[n];
     if (key === 'self') return this.last.self[n];
     if (key === 'before') return this.sums[0].total[n] / whole[0];
-    if (key === 'change') return Math.abs(this.verdicts.get(n).difference);
+    if (key === 'selfchange') return Math.abs(this.verdicts.get(n).self.difference);
+    if (key === 'change') return Math.abs(this.verdicts.get(n).total.difference);
     if (key === 'samples') return this.last.samplesOf(n);
     return this.app.result.comparing ? this.last.total[n] / whole[1] : this.last.total[n];
   }
@@ -96,7 +81,7 @@ export class TableView {
     for (let n = 0; n < names.length; n++) {
       const some = this.sums.some((sum) => sum.total[n] > 0);
       if (!some || (wanted && !names[n].toLowerCase().includes(wanted))) continue;
-      if (only === 'changed' && !this.changed.has(n)) continue;
+      if (only === 'changed' && !this.verdicts.isClear(n)) continue;
       if (only === 'gone' && this.last.total[n] > 0) continue;
       if (only === 'new' && this.sums[0].total[n] > 0) continue;
       order.push(n);
@@ -105,7 +90,9 @@ export class TableView {
     const sign = down ? -1 : 1;
     const values = key === 'name' ? names : null;
     const keyed = values ? null : new Map(order.map((n) => [n, this.value(n, key)]));
-    order.sort((a, b) => (values ? (values[a] < values[b] ? -1 : 1) * -sign : sign * (keyed.get(a) - keyed.get(b)) || this.last.total[b] - this.last.total[a]));
+    const rank = key === 'selfchange' && down ? (n) => this.verdicts.rank(n) : () => 0;
+    const tie = (a, b) => (this.verdicts ? this.value(b, 'change') - this.value(a, 'change') : 0) || this.last.total[b] - this.last.total[a];
+    order.sort((a, b) => (values ? (values[a] < values[b] ? -1 : 1) * -sign : rank(b) - rank(a) || sign * (keyed.get(a) - keyed.get(b)) || tie(a, b)));
     this.order = order;
     this.fillHead();
     this.note.textContent = this.summary();
@@ -114,12 +101,10 @@ export class TableView {
   }
 
   summary() {
-    const { app } = this;
     const all = plural(this.order.length, 'method');
     if (!this.verdicts) return all;
-    const timed = app.result.nameSums.every(Boolean);
-    const marked = `${formatCount(this.changed.size)} changed (5 % false discovery rate)`;
-    return `${all}, ${marked}${timed ? '' : ' · without time slices: assumes independent samples, never the full shade'}`;
+    const marked = `${formatCount(this.verdicts.clear.length)} changed (5 % false discovery rate)`;
+    return `${all}, ${marked}${this.verdicts.sliced ? '' : ' · without time slices: assumes independent samples, never the full shade'}`;
   }
 
   fillHead() {
@@ -145,7 +130,7 @@ export class TableView {
       'div',
       {
         role: 'row',
-        class: 'table-row' + (n === app.chosen.name ? ' selected' : ''),
+        class: 'table-row' + (n === app.chosen.name ? ' selected' : '') + (this.verdicts && !this.verdicts.isClear(n) ? ' unclear' : ''),
         'aria-rowindex': index + 2,
         'aria-selected': n === app.chosen.name ? 'true' : null,
         onclick: () => app.selectName(n),
@@ -171,15 +156,18 @@ export class TableView {
   }
 
   comparedCells(n) {
-    const verdict = this.verdicts.get(n);
-    const sure = this.changed.has(n);
-    const word = verdict.few ? 'too few' : sure ? 'changed' : '';
-    const gone = !this.last.total[n] ? ' gone' : !this.sums[0].total[n] ? ' new' : '';
+    const { verdicts } = this;
+    const { self, total } = verdicts.get(n);
+    const word = self.few && total.few ? 'too few' : verdicts.isClear(n) ? 'changed' : 'unclear';
+    const side = verdicts.isGone(n) ? ' gone' : verdicts.isNew(n) ? ' new' : '';
     const cell = (kind, ...text) => h('div', { role: 'cell', class: 'cell ' + kind }, ...text);
+    const change = (kind, verdict, sure, ...more) => cell(kind + (sure ? (verdict.difference > 0 ? ' more' : ' less') : ''), h('span', `${formatPoints(verdict.difference)} `, h('small', '± ' + (196 * verdict.error).toFixed(2))), ...more);
+    const share = (kind, whole, own) => cell(kind, formatShare(whole, 1), h('small', own ? 'self ' + formatShare(own, 1) : ''));
     return [
-      cell('change' + (sure ? (verdict.difference > 0 ? ' more' : ' less') : ''), formatPoints(verdict.difference), h('small', word + gone)),
-      cell('before', formatShare(verdict.pa, 1)),
-      cell('total', formatShare(verdict.pb, 1)),
+      change('selfchange', self, verdicts.changedSelf(n), h('small.word', word + side)),
+      change('change', total, verdicts.changedTotal(n)),
+      share('before', total.pa, self.pa),
+      share('total', total.pb, self.pb),
       cell('samples', `${formatCount(this.sums[0].samplesOf(n))} → ${formatCount(this.last.samplesOf(n))}`),
     ];
   }
@@ -198,13 +186,13 @@ export class TableView {
   }
 
   text() {
-    const lines = [this.verdicts ? 'change\tbase\tnew\tmethod' : 'self\ttotal\tself samples\tsamples\tmethod'];
+    const lines = [this.verdicts ? 'self change\tself error\ttotal change\ttotal error\tself base\tself new\tbase\tnew\tmethod' : 'self\ttotal\tself samples\tsamples\tmethod'];
     const clean = (name) => name.replace(/[\t\r\n]/g, ' ');
     for (const n of this.order) {
       const name = clean(this.app.pipeline.names[n]);
       if (this.verdicts) {
-        const v = this.verdicts.get(n);
-        lines.push([v.difference, v.pa, v.pb, name].join('\t'));
+        const { self, total } = this.verdicts.get(n);
+        lines.push([self.difference, self.error, total.difference, total.error, self.pa, self.pb, total.pa, total.pb, name].join('\t'));
       } else lines.push([this.last.self[n], this.last.total[n], this.last.selfSamplesOf(n), this.last.samplesOf(n), name].join('\t'));
     }
     return lines.join('\n') + '\n';

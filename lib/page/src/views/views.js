@@ -7,6 +7,7 @@ import { h } from '../dom/dom.js';
 import { Crumbs } from './crumbs.js';
 import { FlameView } from '../graph/flame.js';
 import { startOf } from '../graph/layout.js';
+import { nodeEvidence } from '../data/evidence.js';
 import { mergedCallers, sandwichOf } from '../data/merged.js';
 import { Minimap } from './minimap.js';
 
@@ -108,7 +109,7 @@ export class GraphView {
 
   compare(model) {
     const { app } = this;
-    const judgeNode = app.pipeline.nodeEvidence(app.result, app.state);
+    const judgeNode = nodeEvidence(app.result, app.state, app.state.bySelf ? 'self' : 'total');
     const [base, other] = app.result.measures;
     model.fill = (node) => {
       if (node === 0) return app.colours.of(-1, 0);
