@@ -97,7 +97,7 @@ test('B33: threads filter, group, only and none; their weights add up', async ()
     const list = page.locator('.threads .table-row');
     assert.equal(await list.count(), 2);
     assert.match(await list.nth(0).innerText(), /50\.0 %/);
-    await page.getByRole('button', { name: 'Only alpha' }).click();
+    await page.getByRole('button', { name: 'Solo alpha' }).click();
     await settle(page);
     assert.match(await samplesShown(page), /1,000 samples/);
     assert.match(await page.locator('.chips').innerText(), /1 thread name/);
@@ -115,7 +115,7 @@ test('B33: threads filter, group, only and none; their weights add up', async ()
 test('B33: a button that is pressed while the list is measured again is still the one released', async () => {
   await withPage(t3, {}, async (page) => {
     await press(page, 't');
-    const only = await page.getByRole('button', { name: 'Only alpha' }).boundingBox();
+    const only = await page.getByRole('button', { name: 'Solo alpha' }).boundingBox();
     await page.mouse.move(only.x + only.width / 2, only.y + only.height / 2);
     await page.mouse.down();
     await page.locator('.threads').evaluate((list) => (list.style.height = list.clientHeight - 1 + 'px'));
@@ -125,7 +125,7 @@ test('B33: a button that is pressed while the list is measured again is still th
   });
 });
 
-test('B33: 300 threads scroll, filter by name and group by pattern; split makes one root each', async () => {
+test('B33: 300 threads scroll, filter by name and group by pool; split makes one root each', async () => {
   const samples = [];
   for (let i = 0; i < 3000; i++) samples.push({ time: i / 300, thread: `pool-${(i % 3) + 1}-thread-${(i % 300) + 1}`, tid: 100 + (i % 300), stack: ['run', 'work'] });
   await withPage(pageOf(perfText(samples)), {}, async (page) => {
@@ -139,10 +139,11 @@ test('B33: 300 threads scroll, filter by name and group by pattern; split makes 
     await settle(page);
     assert.equal(await rows.count(), 1);
     await page.getByLabel('Filter threads').fill('');
-    await page.getByLabel('group by pattern').check();
+    await page.getByLabel('group by pool').check();
     await settle(page);
     assert.equal(await rows.count(), 1);
     assert.match(await rows.first().innerText(), /pool-#-thread-#\s+300 threads/);
+    await page.getByLabel('group by pool').uncheck();
     await page.getByLabel('split in graph').check();
     await settle(page);
     assert.match(fragment(page).get('x'), /p/);
@@ -224,5 +225,80 @@ test('B68: two hundred ranges of time leave nothing behind', async () => {
     assert.ok(fragment(page).get('t'));
     const grown = (await heapAfterCollection(page)) - first;
     assert.ok(grown <= 5e6, `${grown} bytes more for 2000 samples`);
+  });
+});
+
+test('B76: pools keep the digits that are part of a name, and patterns of one\'s own come first', async () => {
+  const names = ['C1 CompilerThread0', 'C1 CompilerThread1', 'C2 CompilerThread0', 'G1 Conc#0', 'G1 Conc#12', 'G1 Main Marker', 'GC Thread#3', 'Log4j2-TF-1-Scheduled-2', 'pool-1-thread-7', 'T5', 'http2-exec-1'];
+  const samples = names.flatMap((thread, k) => Array.from({ length: names.length - k }, (_, i) => ({ time: k + i / 100, thread, tid: 100 + k, stack: ['work'] })));
+  await withPage(pageOf(perfText(samples)), {}, async (page) => {
+    const labels = async () => {
+      await settle(page);
+      return (await page.locator('.threads bdi').allInnerTexts()).sort();
+    };
+    await press(page, 't');
+    await page.getByLabel('group by pool').check();
+    assert.deepEqual(await labels(), ['C1 CompilerThread#', 'C2 CompilerThread#', 'G1 Conc#', 'G1 Main Marker', 'GC Thread#', 'Log4j2-TF-#-Scheduled-#', 'T5', 'http2-exec-#', 'pool-#-thread-#']);
+    const patterns = page.getByLabel('Patterns of pools');
+    await patterns.fill('C# CompilerThread#, G1*');
+    await patterns.press('Enter');
+    const pools = ['C# CompilerThread#', 'G1*', 'GC Thread#', 'Log4j2-TF-#-Scheduled-#', 'T5', 'http2-exec-#', 'pool-#-thread-#'];
+    assert.deepEqual(await labels(), pools);
+    assert.equal(fragment(page).get('tg'), 'C# CompilerThread#, G1*');
+    // The graph is split by the same pools, also after a reload.
+    await page.getByLabel('split in graph').check();
+    await page.reload();
+    await page.locator('.flame').first().waitFor();
+    await press(page, '5');
+    const roots = page.locator('.table [role=treeitem][aria-level="1"]');
+    assert.deepEqual((await roots.evaluateAll((all) => all.map((e) => e.getAttribute('aria-label').split(',')[0]))).sort(), pools);
+    assert.match(await roots.first().getAttribute('aria-label'), /^C# CompilerThread#, 45\.5 %, 30 samples$/);
+  });
+});
+
+test('B76: a pattern that could freeze an expression does not', async () => {
+  const thread = 'a'.repeat(3000) + '!';
+  await withPage(pageOf(perfText([{ time: 0, thread, tid: 1, stack: ['work'] }, { time: 1, thread: 'b', tid: 2, stack: ['work'] }])), { hash: '#x=a&tg=' + encodeURIComponent('*a'.repeat(400) + 'b') }, async (page) => {
+    await press(page, 't');
+    assert.equal(await page.locator('.threads .table-row').count(), 2);
+  });
+});
+
+test('B76: solo and mute of a row, by keyboard too; each row says what it is', async () => {
+  const samples = [];
+  for (let i = 0; i < 100; i++) for (const [thread, tid] of [['worker-1', 1], ['worker-2', 2], ['main', 3], ['other', 4]]) samples.push({ time: i / 10 + tid / 1000, thread, tid, stack: ['run'] });
+  await withPage(pageOf(perfText(samples)), { hash: '#x=a' }, async (page) => {
+    await press(page, 't');
+    const row = page.getByRole('listitem', { name: 'worker-#, 2 threads, 50.0 %', exact: true });
+    assert.equal(await row.count(), 1);
+    const toggle = (name) => page.getByRole('button', { name, exact: true });
+    const counted = async () => {
+      await settle(page);
+      return Number(/([\d,]+) samples?/.exec(await samplesShown(page))[1]);
+    };
+    await toggle('Mute other').click();
+    assert.equal(await counted(), 300);
+    assert.equal(await toggle('Mute other').getAttribute('aria-pressed'), 'true');
+    assert.equal(await page.getByRole('listitem', { name: /^other, .*, muted$/ }).count(), 1);
+    await toggle('Solo worker-#').click();
+    assert.equal(await counted(), 200);
+    assert.equal(await toggle('Solo worker-#').getAttribute('aria-pressed'), 'true');
+    await toggle('Solo main').click();
+    assert.equal(await counted(), 100);
+    // Back to what counted before the first solo: all but the muted one.
+    await toggle('Solo main').focus();
+    await page.keyboard.press('Enter');
+    assert.equal(await counted(), 300);
+    assert.equal(await page.evaluate(() => document.querySelector('#jprof').shadowRoot.activeElement.getAttribute('aria-label')), 'Solo main');
+    await toggle('Mute other').click();
+    assert.equal(await counted(), 400);
+    assert.equal(fragment(page).get('th'), null);
+    // A pool of which a part is muted.
+    await page.getByLabel('group by pool').uncheck();
+    await settle(page);
+    await toggle('Mute worker-1').click();
+    await page.getByLabel('group by pool').check();
+    await settle(page);
+    assert.equal(await toggle('Mute worker-#').getAttribute('aria-pressed'), 'mixed');
   });
 });

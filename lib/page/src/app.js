@@ -30,7 +30,7 @@ import { ThreadPanel } from './controls/threads.js';
 import { CallersView, GraphView, SandwichView } from './views/views.js';
 
 // Changes of these need a new result; the rest only a new drawing.
-const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split', 'roots'];
+const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split', 'pooled', 'pools', 'roots'];
 
 export class App extends Commands {
   constructor(shadow, captures) {

@@ -4,19 +4,27 @@
 // Threads by weight, and thread states: which of them count.
 import { button, h, refill } from '../dom/dom.js';
 import { hashText, visible } from '../data/names.js';
-import { formatCount, formatShare } from '../data/numbers.js';
+import { formatCount, formatShare, plural } from '../data/numbers.js';
+import { Pools } from '../data/pools.js';
 import { STATES } from '../views/strip.js';
 import { VirtualList } from '../dom/virtual.js';
-
-const pattern = (name) => name.replace(/\d+/g, '#');
 
 export class ThreadPanel {
   constructor(app) {
     this.app = app;
     this.filter = h('input', { type: 'search', placeholder: 'Filter threads', alt: 'Filter threads', oninput: () => this.arrange() });
-    this.group = h('input', { type: 'checkbox', onchange: () => this.arrange() });
+    this.group = h('input', { type: 'checkbox', onchange: () => app.update({ pooled: this.group.checked }, 'replace') });
+    this.pools = h('input', {
+      type: 'text',
+      class: 'pools',
+      placeholder: 'Patterns: http-nio-#, G1 *',
+      alt: 'Patterns of pools',
+      title: '# is a number, * is anything, commas between several; other threads are grouped by the numbers in their names',
+      spellcheck: 'false',
+      onchange: () => app.update({ pools: this.pools.value.trim() }, 'replace'),
+    });
     this.split = h('input', { type: 'checkbox', onchange: () => app.update({ split: this.split.checked }) });
-    this.list = new VirtualList({ role: 'group', class: 'threads', alt: 'Threads' }, 28, (i) => this.row(i));
+    this.list = new VirtualList({ role: 'list', class: 'threads', alt: 'Threads' }, matchMedia('(pointer: coarse)').matches ? 46 : 28, (i) => this.row(i));
     this.states = h('div.states', { role: 'group', alt: 'States' });
     this.why = h('p.hint');
     this.element = h(
@@ -27,7 +35,7 @@ export class ThreadPanel {
       (this.body = h(
         'div.panel-body',
         h('div.tools', this.filter, button('All', () => this.choose(null)), button('None', () => this.choose([]))),
-        h('div.tools', h('label', this.group, ' group by pattern'), h('label', this.split, ' split in graph')),
+        h('div.tools', h('label', this.group, ' group by pool'), h('label', this.split, ' split in graph'), this.pools),
         this.states,
         this.list.element,
       )),
@@ -61,17 +69,23 @@ export class ThreadPanel {
       return;
     }
     if (this.counted !== this.side) this.count();
-    this.split.checked = this.app.state.split;
+    const { state, shadow } = this.app;
+    this.split.checked = state.split;
+    this.group.checked = state.pooled;
+    this.pools.hidden = !state.pooled;
+    if (shadow.activeElement !== this.pools) this.pools.value = state.pools;
     this.arrange();
     this.fillStates();
   }
 
   arrange() {
+    const { state, shadow } = this.app;
     const wanted = this.filter.value.trim().toLowerCase();
+    const pools = state.pooled && new Pools(state.pools);
     const groups = new Map();
     this.side.threads.forEach((name, i) => {
       if (wanted && !name.toLowerCase().includes(wanted)) return;
-      const key = this.group.checked ? pattern(name) : name;
+      const key = pools ? pools.of(name) : name;
       const group = groups.get(key) || { label: key, names: new Set(), count: 0, weight: 0, samples: 0 };
       group.names.add(name);
       group.count++;
@@ -80,7 +94,10 @@ export class ThreadPanel {
       groups.set(key, group);
     });
     this.groups = [...groups.values()].sort((a, b) => b.weight - a.weight || (a.label < b.label ? -1 : 1));
+    // Rows are made anew: the keyboard stays at its button.
+    const focused = this.list.element.contains(shadow.activeElement) ? shadow.activeElement.getAttribute('aria-label') : null;
     this.list.setCount(this.groups.length);
+    if (focused) [...this.list.element.querySelectorAll('button')].find((one) => one.getAttribute('aria-label') === focused)?.focus();
   }
 
   isOn(name) {
@@ -98,18 +115,38 @@ export class ThreadPanel {
     this.choose(chosen.size === new Set(this.side.threads).size ? null : [...chosen]);
   }
 
+  // Whether a group is all that counts.
+  isSolo(group) {
+    return this.app.state.threads !== null && this.side.threads.every((name) => this.isOn(name) === group.names.has(name));
+  }
+
+  // Alone, and back to what counted before.
+  solo(group) {
+    if (this.isSolo(group)) {
+      this.app.update({ threads: this.beforeSolo ?? null });
+      this.beforeSolo = null;
+      return;
+    }
+    if (!this.groups.some((other) => this.isSolo(other))) this.beforeSolo = this.app.state.threads;
+    this.choose([...group.names]);
+  }
+
   row(index) {
     const group = this.groups[index];
     const whole = this.weight.reduce((sum, w) => sum + w, 0);
-    const on = [...group.names].every((name) => this.isOn(name));
-    const box = h('input', { type: 'checkbox', onchange: () => this.set(group, box.checked) });
-    box.checked = on;
+    const on = [...group.names].filter((name) => this.isOn(name)).length;
+    const solo = this.isSolo(group);
     const label = visible(group.label.slice(0, 300)) || '(unnamed thread)';
+    const share = formatShare(group.weight, whole);
+    const muted = on === 0 ? 'true' : on < group.names.size ? 'mixed' : 'false';
+    const toggle = (word, pressed, work) => button(`${word} ${label}`, work, { class: 'plain toggle', 'aria-pressed': pressed }, word.toLowerCase());
     return h(
-      'div.table-row',
-      h('label.cell name', box, h('bdi', label), group.count > 1 ? h('small', ` ${group.count} threads`) : null),
-      button(`Only ${label}`, () => this.choose([...group.names]), { class: 'plain only' }, 'only'),
-      h('span.cell samples', { title: formatCount(group.samples) + ' samples' }, formatShare(group.weight, whole)),
+      'div',
+      { role: 'listitem', class: 'table-row' + (on ? '' : ' muted'), alt: `${label}, ${plural(group.count, 'thread')}, ${share}${on ? '' : ', muted'}` },
+      h('span.cell name', { title: label }, h('bdi', label), group.count > 1 ? h('small', plural(group.count, 'thread')) : null),
+      toggle('Solo', String(solo), () => this.solo(group)),
+      toggle('Mute', muted, () => this.set(group, on === 0)),
+      h('span.cell samples', { title: formatCount(group.samples) + ' samples' }, share),
     );
   }
 

@@ -5,6 +5,7 @@
 import { Matcher } from './matcher.js';
 import { hashText, withoutGenerated } from './names.js';
 import { prefixesOf, startsWithAny } from './ownership.js';
+import { Pools } from './pools.js';
 import { reshape, splitByThread } from './reshape.js';
 import { START_NAME, foldRoots, rootsToFold } from './roots.js';
 import { matchNames, parseQuery } from './search.js';
@@ -125,7 +126,7 @@ export class Pipeline {
   shapeOf(state) {
     const chips = state.chips.filter((chip) => ['hide', 'start', 'mine'].includes(chip.verb));
     const split = state.split && this.source.sides.length === 1 && this.source.sides[0].timed;
-    const key = JSON.stringify([chips, state.fold, state.merge, split ? 1 : 0, state.roots]);
+    const key = JSON.stringify([chips, state.fold, state.merge, split && [state.pooled, state.pools], state.roots]);
     let shape = this.shapes.get(key);
     if (!shape) {
       const steps = this.stepsOf(state);
@@ -135,7 +136,8 @@ export class Pipeline {
       else shape = { tree: this.source.tree, map: null };
       if (split) {
         const side = this.source.sides[0];
-        shape = splitByThread(side, shape, side.threads.map((name) => this.intern(name || '(unnamed thread)')));
+        const pools = state.pooled && new Pools(state.pools);
+        shape = splitByThread(side, shape, side.threads.map((name) => this.intern((pools ? pools.of(name) : name) || '(unnamed thread)')));
       }
       // Large captures: only the last few shapes stay.
       if (this.shapes.size > (this.source.tree.size > 1e6 ? 1 : 4)) this.shapes.clear();

@@ -25,6 +25,8 @@ export function emptyState() {
     merge: false,
     fold: false,
     split: false,
+    pooled: false, // threads as pools
+    pools: '', // patterns of their names: see pools.js
     roots: 'java', // which frames at the roots fold: see roots.js
     baseShape: false,
     rate: false,
@@ -35,7 +37,7 @@ export function emptyState() {
 
 const VERBS = ['keep', 'drop', 'start', 'hide', 'mine'];
 const MAX_FRAGMENT = 2000;
-const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate', e: 'heat', y: 'bySelf' };
+const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate', e: 'heat', y: 'bySelf', a: 'pooled' };
 
 const numbers = (text, separator) => text.split(separator).map(Number);
 const isRange = (r) => r.length === 2 && r.every(Number.isFinite) && r[0] >= 0 && r[0] < r[1];
@@ -56,6 +58,7 @@ export function writeFragment(state) {
   put('i', state.mine);
   put('x', Object.keys(FLAGS).filter((key) => state[FLAGS[key]]).join(''));
   put('st', state.states && (state.states.join('.') || '-'));
+  put('tg', state.pools);
   put('j', { all: 'a', pools: 'p' }[state.roots]);
   put('k', state.chips.map((chip) => chip.verb + ':' + encodeURIComponent(chip.text)).join(','));
   put('th', state.threads && (state.threads.join('.') || '-'));
@@ -104,6 +107,7 @@ export function readFragment(text) {
   for (const letter of get('x')) if (Object.hasOwn(FLAGS, letter)) state[FLAGS[letter]] = true;
   state.roots = { a: 'all', p: 'pools' }[get('j')] || 'java';
   if (get('st')) state.states = get('st') === '-' ? [] : numbers(get('st'), '.').filter((n) => n >= 0 && n < 256);
+  state.pools = get('tg').slice(0, 1000);
   if (get('k')) state.chips = readChips(get('k'));
   if (get('th')) state.threads = get('th') === '-' ? [] : get('th').split('.').filter((h) => /^[0-9a-z]+$/.test(h));
   return state;

@@ -9,6 +9,7 @@ import { plural } from '../data/numbers.js';
 
 const PADDING = 14;
 const SEPARATOR = 13;
+const MIN_WIDTH = 44;
 const MAX_LABEL = 260;
 // Room for "… 1,234 frames, 12 found".
 const MENU = 190;
@@ -65,7 +66,7 @@ export class Crumbs {
 
   // Which callers have no room: from `first` to before `last`. The nearest ones matter most.
   fit(callers, width) {
-    const widthOf = (node) => this.labelsFor(node).widthOf(this.label(node, MAX_LABEL)) + PADDING + SEPARATOR;
+    const widthOf = (node) => Math.max(MIN_WIDTH, this.labelsFor(node).widthOf(this.label(node, MAX_LABEL)) + PADDING) + SEPARATOR;
     let sum = 0;
     let at = callers.length;
     while (at > 0 && sum <= width) sum += widthOf(callers[--at]);
