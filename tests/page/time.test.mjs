@@ -302,3 +302,92 @@ test('B76: solo and mute of a row, by keyboard too; each row says what it is', a
     assert.equal(await toggle('Mute worker-#').getAttribute('aria-pressed'), 'mixed');
   });
 });
+
+// For each column of the strip how many pixels have a colour: a test of [r, g, b].
+const stripColumns = (page, name) =>
+  page.evaluate((which) => {
+    const tests = {
+      filled: ([r, g, b]) => !(r > 240 && g > 240 && b > 240),
+      pink: ([r, g, b]) => r - g > 60 && b - g > 30,
+      coloured: ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) > 24,
+    };
+    const canvas = document.querySelector('#jprof').shadowRoot.querySelector('.strip canvas');
+    const { data, width, height } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return Array.from({ length: width }, (_, x) => {
+      let count = 0;
+      for (let y = 0; y < height; y++) if (tests[which]([...data.slice((y * width + x) * 4, (y * width + x) * 4 + 3)])) count++;
+      return count;
+    });
+  }, name);
+const strip = (page) => page.locator('.strip-label').innerText();
+const middle = (columns, from, to) => columns.slice(Math.floor(columns.length * from), Math.floor(columns.length * to)).sort((a, b) => a - b)[Math.floor((columns.length * (to - from)) / 2)];
+
+// A canvas that is read more than once.
+const readBack = { allow: /willReadFrequently/ };
+
+test('B77: even load is even in the strip: bins hold a whole number of intervals, and never less than one', async () => {
+  await withPage(t3, readBack, async (page) => {
+    await settle(page);
+    const columns = await stripColumns(page, 'filled');
+    // Columns between bars are background; the bars all have one height.
+    const bars = new Set(columns.slice(4, -12).filter((n) => n > 4));
+    assert.ok(bars.size <= 2 && Math.max(...bars) - Math.min(...bars) <= 1, [...bars].join());
+    // Zoomed until an interval is wider than a bin would be: no empty bins between samples.
+    const box = await page.locator('.strip canvas').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 10);
+    for (let i = 0; i < 8; i++) await page.mouse.wheel(0, -200);
+    await settle(page);
+    const zoomed = await stripColumns(page, 'filled');
+    const wide = zoomed.slice(20, -40).filter((n) => n > 4).length / (zoomed.length - 60);
+    assert.ok(wide > 0.9, `${wide} of the strip is filled`);
+  });
+});
+
+test('B77: what was found, what is selected and what filters leave are drawn over the whole', async () => {
+  await withPage(t3, readBack, async (page) => {
+    await settle(page);
+    const whole = middle(await stripColumns(page, 'filled'), 0.1, 0.3);
+    await search(page, 'spike');
+    await settle(page);
+    let pink = await stripColumns(page, 'pink');
+    assert.equal(middle(pink, 0.1, 0.35), 0);
+    const spike = middle(pink, 0.45, 0.55);
+    assert.ok(Math.abs(spike - whole / 2) <= 2, `${spike} of ${whole}`);
+    assert.equal(middle(await stripColumns(page, 'filled'), 0.1, 0.3), whole);
+    assert.match(await strip(page), /pink: found, 10\.0 %/);
+    await press(page, 'Escape', 'Escape');
+    // Half of the samples are of one thread: the bars are half as high, in colour, the rest grey.
+    await press(page, 't');
+    await page.getByRole('button', { name: 'Solo alpha' }).click();
+    await settle(page);
+    const coloured = middle(await stripColumns(page, 'coloured'), 0.1, 0.3);
+    assert.ok(Math.abs(coloured - whole / 2) <= 2, `${coloured} of ${whole}`);
+    assert.equal(middle(await stripColumns(page, 'filled'), 0.1, 0.3), whole);
+    assert.match(await strip(page), /filters leave 50\.0 %, pale grey: the rest/);
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await press(page, 'Escape', '4');
+    await page.locator('.table-row').filter({ hasText: 'a.spike' }).click();
+    await page.waitForFunction(() => /line: selected, 10\.0 %/.test(document.querySelector('#jprof').shadowRoot.querySelector('.strip-label').textContent));
+    // A filter of stacks, too.
+    await press(page, 'k');
+    assert.match(await strip(page), /line: selected, 100 % · filters leave 10\.0 %/);
+  });
+});
+
+test('B77: two ranges name the base, and say what no change means', async () => {
+  await withPage(t3, { hash: '#v=table&t=7000-9000&tb=1000-3000' }, async (page) => {
+    assert.match(await strip(page), /^new: \+7\.00 s – \+9\.00 s \(2\.00 s\), compared with base: \+1\.00 s – \+3\.00 s \(2\.00 s\)/);
+    await page.waitForFunction(() => document.querySelector('#jprof').shadowRoot.querySelector('.summary').textContent);
+    assert.match(await page.locator('.summary').innerText(), /^No change can be told from chance: with 400 and 400 samples, .* to see 1 point takes about [\d,]+ samples on each side$/);
+    assert.match(await page.locator('.note').innerText(), / 0 changed/);
+  });
+});
+
+test('B32: ranges of a graph that is split by thread compare the threads\' own samples', async () => {
+  await withPage(t3, { hash: '#v=table&x=p&t=4000-6000&tb=1000-3000' }, async (page) => {
+    const rows = await tableRows(page);
+    assert.match(rows.find((row) => row[5] === 'a.spike')[0], /^\+50\.00 ± \d+\.\d+ changed new/);
+    assert.match(rows.find((row) => row[5] === 'beta')[0], /^±0\.000 ± 0\.00 (unclear|too few)/);
+    assert.match(rows.find((row) => row[5] === 'beta')[4], /^200 → 200$/);
+  });
+});

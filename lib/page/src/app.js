@@ -390,6 +390,7 @@ export class App extends Commands {
     this.writeFragment('replace');
     this.searchBox.tell();
     this.details.show();
+    this.strip.follow();
     if (this.selected) this.outline.say(this.details.name.textContent + ', ' + this.details.facts.textContent);
     this.selected = false;
   }

@@ -8,7 +8,8 @@ import { judge, sumSlices } from './compare.js';
 // Slices know nothing of stacks that were kept or dropped by name.
 const hasSlices = (state) => !state.chips.some((chip) => chip.verb === 'keep' || chip.verb === 'drop');
 
-function nodeOfSample({ bySample, map }, timed) {
+// The node of the tree that a sample stands for, by its index; below 0: none.
+export function nodeOfSample({ bySample, map }, timed) {
   if (bySample) return (s) => bySample[s];
   return map ? (s) => map[timed.node[s]] : (s) => timed.node[s];
 }

@@ -32,16 +32,18 @@ export function heatTick(heat, x, y, width, height) {
   return heat.first + (within(x / width, heat.columns) * HEAT_ROWS + within(y / height, HEAT_ROWS)) * heat.step;
 }
 
-// isLit(from, to): whether the ticks of a cell are in the selected range.
-export function drawHeat(context, heat, width, height, dark, isLit) {
+// whole: the cells of all samples, which are grey where `heat` has none; isLit(from, to): whether the ticks of a cell are in the selected range.
+export function drawHeat(context, heat, whole, width, height, dark, isLit) {
   const wide = width / heat.columns;
   const tall = height / HEAT_ROWS;
   heat.cells.forEach((weight, i) => {
     const at = heat.first + i * heat.step;
     const lit = isLit(at, at + heat.step);
-    if (!weight && lit) return;
-    const share = weight / heat.highest;
-    context.fillStyle = lit ? `hsl(${40 - 28 * share} 82% ${dark ? 18 + 42 * share : 90 - 46 * share}%)` : `hsl(220 6% ${dark ? 14 + 20 * share : 93 - 26 * share}%)`;
+    const all = whole.cells[i];
+    if (!all && lit) return;
+    const hot = lit && weight > 0;
+    const share = hot ? weight / heat.highest : all / whole.highest;
+    context.fillStyle = hot ? `hsl(${40 - 28 * share} 82% ${dark ? 18 + 42 * share : 90 - 46 * share}%)` : `hsl(220 6% ${dark ? 14 + 20 * share : 93 - 26 * share}%)`;
     context.fillRect(Math.floor(i / HEAT_ROWS) * wide, (i % HEAT_ROWS) * tall, Math.max(1, wide - 0.5), Math.max(1, tall - 0.5));
   });
 }

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Samples over time, stacked by thread state. Dragging selects a range; everything else follows.
-import { h, listen, oncePerFrame } from '../dom/dom.js';
+import { h, later, listen, oncePerFrame } from '../dom/dom.js';
+import { markColour, textColour } from '../graph/colours.js';
 import { drawHeat, heatCells, heatGrid, heatTick } from './heat.js';
-import { formatClock, formatCount, formatSeconds, plural } from '../data/numbers.js';
-import { eachSelected } from '../data/selection.js';
+import { formatClock, formatCount, formatSeconds, formatShare, plural } from '../data/numbers.js';
+import { countBins, highestOf, holdsHit, intervalTicks, isChosen, passes, sumOf, timeBins, weightOf } from '../data/timeline.js';
 
 export const STATES = ['unknown', 'running', 'runnable', 'sleeping', 'waiting', 'parked', 'blocked', 'in native'];
 const STATE_LIGHT = ['#6f9bd1', '#4f9d69', '#8cc084', '#c9ccd3', '#d8b765', '#e3cf97', '#d1685c', '#d9975a'];
@@ -130,28 +131,64 @@ export class Strip {
     this.app.update({ range: moved.map(Math.round) });
   }
 
+  // What is drawn, over the whole in grey: what the filters leave; of that what was found and what is selected.
+  layers() {
+    const { app } = this;
+    const { result, state, pipeline, chosen } = app;
+    const filter = passes(pipeline, result, state);
+    const tests = filter ? [filter] : [];
+    return {
+      filtered: Boolean(filter),
+      shown: tests,
+      found: app.hits && [...tests, holdsHit(result, app.hits)],
+      selected: chosen.name >= 0 && [...tests, isChosen(result, chosen, pipeline.names)],
+    };
+  }
+
   count(width) {
-    const [from, to] = this.view;
-    const { timed, perSample } = this.side;
-    const weightOf = (s) => (timed.weight ? timed.weight[s] : (timed.repeat ? timed.repeat[s] : 1) * (perSample || 1));
-    const selection = { ...(this.app.result && this.app.result.selections[0]), range: [from, to] };
-    const { grid } = this;
-    if (grid) return { heat: heatCells(grid, timed, selection, weightOf) };
-    const cellCount = Math.max(1, Math.floor(width / 3));
-    const cells = Array.from({ length: STATES.length }, () => new Float64Array(cellCount));
-    const scale = cellCount / (to - from);
-    eachSelected(timed, selection, (s) => {
-      cells[Math.min(timed.state[s], STATES.length - 1)][Math.min(cellCount - 1, Math.floor((timed.time[s] - from) * scale))] += weightOf(s);
+    const { side, view, grid } = this;
+    const layers = this.layers();
+    if (grid) {
+      const focus = layers.selected || layers.found || layers.shown;
+      const weight = weightOf(side);
+      const cells = (tests) => heatCells(grid, side.timed, { range: view }, (s) => (tests.every((test) => test(s)) ? weight(s) : 0));
+      return { layers, heat: cells(focus), whole: cells([]) };
+    }
+    const bins = timeBins(view, intervalTicks(side), width);
+    const { state } = side.timed;
+    const of = (tests) => tests && countBins(side, view, bins, tests);
+    const shown = countBins(side, view, bins, layers.shown, STATES.length, (s) => Math.min(state[s], STATES.length - 1));
+    const whole = layers.filtered ? this.wholeOf(bins, of) : [shown[0].map((_, c) => shown.reduce((sum, row) => sum + row[c], 0))];
+    return { layers, bins, shown, whole, found: of(layers.found), selected: of(layers.selected), highest: highestOf(whole) };
+  }
+
+  // It stays while filters change.
+  wholeOf(bins, of) {
+    const key = [this.side, bins.first, bins.step, bins.count];
+    if (!this.whole || key.some((part, i) => part !== this.wholeKey[i])) Object.assign(this, { whole: of([]), wholeKey: key });
+    return this.whole;
+  }
+
+  // What is counted depends on these; the range of time, which is dragged, is none of them.
+  get counted() {
+    const { app } = this;
+    const { result, state, hits, chosen } = app;
+    return [result.shape, JSON.stringify([state.threads, state.states, state.chips, state.heat]), hits, chosen.node, chosen.name, this.view.join(), this.element.clientWidth];
+  }
+
+  // What was selected or found is another: counted when nothing else is to be done.
+  follow() {
+    if (!this.available || this.asked) return;
+    this.asked = true;
+    later(() => {
+      this.asked = false;
+      this.redraw();
     });
-    let highest = 0;
-    for (let c = 0; c < cellCount; c++) highest = Math.max(highest, cells.reduce((sum, row) => sum + row[c], 0));
-    return { cells, cellCount, highest };
   }
 
   show() {
     this.element.hidden = !this.available;
     this.element.classList.toggle('heat', this.app.state.heat);
-    this.cells = null;
     if (this.available) this.redraw();
   }
 
@@ -162,7 +199,11 @@ export class Strip {
     if (!width || !height) return;
     const { dark, state } = this.app;
     const ratio = Math.min(devicePixelRatio || 1, 2);
-    if (!this.cells) this.cells = this.count(width);
+    const { counted } = this;
+    if (!this.cells || counted.some((part, i) => part !== this.countedFor[i])) {
+      this.cells = this.count(width);
+      this.countedFor = counted;
+    }
     this.surface.width = width * ratio;
     this.surface.height = height * ratio;
     const context = this.surface.getContext('2d', { alpha: false });
@@ -170,26 +211,51 @@ export class Strip {
     context.fillStyle = dark ? '#1d2026' : '#f6f7f9';
     context.fillRect(0, 0, width, height);
     this.tell();
-    const { heat, cells, cellCount, highest } = this.cells;
+    const { heat, whole } = this.cells;
     if (heat) {
       const ranges = [state.range, state.base].filter(Boolean);
-      return drawHeat(context, heat, width, height, dark, (from, to) => !ranges.length || ranges.some((r) => from < r[1] && to > r[0]));
+      return drawHeat(context, heat, whole, width, height, dark, (from, to) => !ranges.length || ranges.some((r) => from < r[1] && to > r[0]));
     }
     this.drawGaps(context, width, height, dark);
-    const colours = dark ? STATE_DARK : STATE_LIGHT;
-    const cell = width / cellCount;
-    for (let c = 0; c < cellCount; c++) {
-      let y = height;
-      for (let s = 0; s < cells.length; s++) {
-        const tall = highest ? (cells[s][c] / highest) * (height - 3) : 0;
-        if (!tall) continue;
-        context.fillStyle = colours[s];
-        context.fillRect(c * cell, y - tall, Math.max(1, cell - 0.6), tall);
-        y -= tall;
+    this.drawBins(context, width, height, dark);
+    this.drawRange(context, state.range, height, dark ? '#e8ecf4' : '#1f2937', state.base ? 'new' : '', width, dark);
+    if (state.base) this.drawRange(context, state.base, height, dark ? '#7fb0ff' : '#2f6fd0', 'base', 0, dark);
+  }
+
+  drawBins(context, width, height, dark) {
+    const { layers, bins, shown, whole, found, selected, highest } = this.cells;
+    const [from, to] = this.view;
+    const scale = width / (to - from);
+    const left = (c) => (bins.first + c * bins.step - from) * scale;
+    const wide = Math.max(1, bins.step * scale - 0.6);
+    const tall = (weight) => (highest ? (weight / highest) * (height - 3) : 0);
+    const bars = (rows, colourOf) => {
+      for (let c = 0; c < bins.count; c++) {
+        let y = height;
+        rows.forEach((row, s) => {
+          if (!row[c]) return;
+          context.fillStyle = colourOf(s);
+          context.fillRect(left(c), y - tall(row[c]), wide, tall(row[c]));
+          y -= tall(row[c]);
+        });
       }
+    };
+    const colours = dark ? STATE_DARK : STATE_LIGHT;
+    if (layers.filtered || found || selected) bars(whole, () => (dark ? '#353a43' : '#dde0e6'));
+    // What is sought stands out from what the filters leave.
+    bars(shown, found || selected ? () => (dark ? '#565c68' : '#b9bfca') : (s) => colours[s]);
+    if (found) bars(found, () => markColour(dark));
+    if (!selected) return;
+    // A line, through which what was found can be seen.
+    context.strokeStyle = textColour(dark);
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (let c = 0; c < bins.count; c++) {
+      const y = height - tall(selected[0][c]) - 0.75;
+      context.lineTo(left(c), y);
+      context.lineTo(left(c + 1), y);
     }
-    this.drawRange(context, state.range, height, dark ? '#e8ecf4' : '#1f2937', width, dark);
-    if (state.base) this.drawRange(context, state.base, height, '#2f6fd0', 0, dark);
+    context.stroke();
   }
 
   // Times in which samples were lost: hatched, since colour alone tells too little.
@@ -205,7 +271,7 @@ export class Strip {
     }
   }
 
-  drawRange(context, range, height, colour, width, dark) {
+  drawRange(context, range, height, colour, word, width, dark) {
     if (!range) return;
     const [from, to] = this.view;
     const x = (tick) => ((tick - from) / (to - from)) * this.element.clientWidth;
@@ -219,6 +285,14 @@ export class Strip {
     context.strokeStyle = colour;
     context.lineWidth = 1.5;
     context.strokeRect(left, 1, Math.max(2, right - left), height - 2);
+    if (!word) return;
+    context.font = 'bold 11px system-ui, sans-serif';
+    context.textBaseline = 'top';
+    const room = context.measureText(word).width;
+    context.fillStyle = dark ? '#17191e' : '#ffffff';
+    context.fillRect(left + 2, 3, room + 4, 13);
+    context.fillStyle = colour;
+    context.fillText(word, left + 4, 4);
   }
 
   seconds(ticks) {
@@ -241,13 +315,25 @@ export class Strip {
     return gaps.length ? ` · ${plural(gaps.length, 'gap')}: ${plural(lost, 'sample')} lost` : '';
   }
 
+  // What the colours over the grey are, with their shares of what the filters leave.
+  layerText() {
+    const { layers, shown, whole, found, selected } = this.cells;
+    const parts = [];
+    if (found) parts.push(`pink: found, ${formatShare(sumOf(found), sumOf(shown))}`);
+    if (selected) parts.push(`line: selected, ${formatShare(sumOf(selected), sumOf(shown))}`);
+    if (layers.filtered && shown) parts.push(`filters leave ${formatShare(sumOf(shown), sumOf(whole))}, pale grey: the rest`);
+    return parts.map((part) => ' · ' + part).join('');
+  }
+
   tell() {
     const { state } = this.app;
     const zone = this.side.meta.startMs ? (this.utc ? ' UTC' : ' local time') : '';
     const whole = this.view;
-    const text = state.range
-      ? `${this.describe(state.range)}${zone}${state.base ? ' compared with ' + this.describe(state.base) : ' · Shift-drag a second range to compare · Esc clears'}`
-      : `${this.describe(whole)}${zone}${this.gapText()} · drag to select · ${formatCount(this.side.timed.count)} timed samples`;
+    let text = `${this.describe(whole)}${zone}${this.gapText()} · drag to select · ${formatCount(this.side.timed.count)} timed samples`;
+    if (state.range && state.base) text = `new: ${this.describe(state.range)}, compared with base: ${this.describe(state.base)}${zone}`;
+    else if (state.range) text = `${this.describe(state.range)}${zone} · Shift-drag a second range, the base to compare with · Esc clears`;
+    if (this.cells && !this.cells.heat) text += this.layerText();
     if (this.label.textContent !== text) this.label.textContent = text;
+    this.label.title = text;
   }
 }
