@@ -122,8 +122,8 @@ base::Error access_error(const Process& target) {
   const auto ours = own_status();
   const auto theirs = target.status();
   const auto owner = target.owner();
-  if (!ours || !theirs || !owner) {
-    return base::make_error(ErrorCode::kTargetGone, name + " has ended");
+  if (!ours || !theirs || !owner || !target.running()) {
+    return target.gone();
   }
   Access access = predict_access(*ours, *theirs, *owner);
   if (access.barrier == Barrier::kNone) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/container/process.h"
 
+#include "lib/base/deadline.h"
 #include "lib/base/file.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 
 namespace jprof::container {
@@ -24,6 +26,10 @@ using base::ErrorCode;
 
 constexpr std::size_t kMaxProcesses = 1U << 22; // the kernel's largest pid_max
 constexpr std::size_t kStatusBytes = 64 * 1024;
+constexpr std::chrono::milliseconds kEndTime{500}; // of all threads, once the first ends
+constexpr char kGoneCure[] =
+    "start it again and capture that; kubectl describe pod, or dmesg on the "
+    "node, tells why it ended";
 
 // Calls `visit` for each entry of the directory until it says false; the error number. Not by
 // readdir(3): it asks for 32 KiB at once, and the kernel makes an inode for each of a thousand
@@ -104,24 +110,84 @@ base::Result<Process> Process::open(const ProcRoot& proc, pid_t pid) {
 }
 
 base::Error Process::failure(int os_errno, const std::string& name) const {
-  if (os_errno == ESRCH || (os_errno == ENOENT && !running())) {
-    return base::make_error(ErrorCode::kTargetGone,
-                            "process " + std::to_string(pid_) + " has ended");
+  if (os_errno == ESRCH) {
+    return gone();
+  }
+  if (os_errno == ENOENT) {
+    const std::optional<ProcessStat> first = stat();
+    if (!first || (first->ending() && ends_within(kEndTime))) {
+      return gone();
+    }
   }
   return base::errno_error(os_errno, "cannot read /proc/" + std::to_string(pid_) + "/" + name);
 }
 
-bool Process::running() const {
+std::optional<ProcessStat> Process::stat() const {
   const base::UniqueFd file = open_at(directory_.get(), "stat", O_RDONLY);
-  if (!file) {
-    return false;
+  const auto text = file ? base::read_all(file.get(), kStatusBytes, "stat")
+                         : base::errno_failure(errno, "cannot open stat");
+  const auto stat = text ? parse_stat(*text) : base::fail(text.error());
+  return stat ? std::optional(*stat) : std::nullopt;
+}
+
+bool Process::running() const {
+  const std::optional<ProcessStat> first = stat();
+  if (!first || !first->ending()) {
+    return first.has_value();
   }
-  const auto text = base::read_all(file.get(), kStatusBytes, "stat");
-  if (!text) {
-    return false;
+  return first->ended_by_signal() == 0 && first->threads > 1 && another_thread_runs();
+}
+
+// One that the kernel is ending has SIGKILL pending until it notices, and is exiting from then on.
+bool Process::another_thread_runs() const {
+  bool found = false;
+  const std::string first = std::to_string(pid_);
+  (void)visit("task", [&](const std::string& thread) {
+    if (thread == first) {
+      return true;
+    }
+    const auto text = read("task/" + thread + "/stat", kStatusBytes);
+    const auto stat = text ? parse_stat(*text) : base::fail(text.error());
+    if (!stat || stat->ending()) {
+      return true;
+    }
+    const auto more = read("task/" + thread + "/status", kStatusBytes);
+    const auto status = more ? parse_status(*more) : base::fail(more.error());
+    found = status && !status->awaits(SIGKILL);
+    return !found;
+  });
+  return found;
+}
+
+bool Process::ends_within(std::chrono::milliseconds patience) const {
+  constexpr std::chrono::milliseconds kStep{2};
+  const auto deadline = base::Deadline::after(patience);
+  while (running()) {
+    if (deadline.expired()) {
+      return false;
+    }
+    std::this_thread::sleep_for(kStep);
   }
-  const auto stat = parse_stat(*text);
-  return stat && stat->running();
+  return true;
+}
+
+std::string Process::ending() const {
+  const std::optional<ProcessStat> first = stat();
+  if (!first || first->state != 'Z' || first->exit_code == 0) {
+    return {};
+  }
+  if (const int signal = first->ended_by_signal(); signal != 0) {
+    return "signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+  }
+  return "exit status " + std::to_string(first->exit_code >> 8 & 0xff);
+}
+
+base::Error Process::gone() const {
+  const std::string why = ending();
+  return base::make_error(ErrorCode::kTargetGone,
+                          "process " + std::to_string(pid_) + " has ended" +
+                              (why.empty() ? "" : ": " + why),
+                          kGoneCure);
 }
 
 base::Result<base::UniqueFd> Process::open_file(const std::string& name) const {

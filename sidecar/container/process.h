@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -40,9 +41,18 @@ class Process {
 
   pid_t pid() const { return pid_; } // in the namespace of the ProcRoot
   std::uint64_t start_ticks() const { return start_ticks_; }
-  // True until the process has ended: a zombie is not running, unless it is a first thread
-  // that has ended before the others.
+  // True until the process ends: while one of its threads can still run its program. A first
+  // thread may be a zombie before that (pthread_exit in main); and when a signal ends the process,
+  // its threads go one by one, and the kernel shows neither root nor maps from then on.
   bool running() const;
+  // Waits until it no longer is, but no longer than `patience`; false if it still is. What a
+  // process closes as it ends can be noticed a moment before its threads are seen to end.
+  bool ends_within(std::chrono::milliseconds patience) const;
+  // What ended it ("signal 9 (Killed)", "exit status 1"), while its parent has yet to ask and if
+  // the kernel tells us; else empty.
+  std::string ending() const;
+  // kTargetGone, with ending() if that is known, and the cure.
+  base::Error gone() const;
 
   // The first `limit_bytes` of a file of /proc/PID ("cmdline", "task/7/comm").
   base::Result<std::string> read(const std::string& name, std::size_t limit_bytes) const;
@@ -68,6 +78,8 @@ class Process {
  private:
   Process(pid_t pid, base::UniqueFd directory) : pid_(pid), directory_(std::move(directory)) {}
   base::Error failure(int os_errno, const std::string& name) const;
+  std::optional<ProcessStat> stat() const;
+  bool another_thread_runs() const;
 
   pid_t pid_;
   std::uint64_t start_ticks_ = 0;

@@ -122,6 +122,10 @@ unsigned take_line(std::string_view key, std::string_view value, ProcessStatus& 
   if (key == "CapEff") {
     return take_hex(value, out.effective_capabilities) ? kEffective : 0;
   }
+  if (key == "SigPnd") {
+    (void)take_hex(value, out.pending_signals);
+    return 0;
+  }
   if (key == "SigCgt") {
     return take_hex(value, out.caught_signals) ? kCaught : 0;
   }
@@ -151,7 +155,8 @@ base::Result<ProcessStatus> parse_status(std::string_view text) {
 }
 
 base::Result<ProcessStat> parse_stat(std::string_view text) {
-  constexpr int kStateField = 3, kThreadsField = 20, kStartField = 22;
+  constexpr int kStateField = 3, kFlagsField = 9, kThreadsField = 20, kStartField = 22;
+  constexpr int kExitField = 52;
   const auto close = text.rfind(')'); // the name before it is the process's own choice
   if (close == std::string_view::npos) {
     return base::make_failure(ErrorCode::kProtocol, "process stat has no name");
@@ -162,7 +167,9 @@ base::Result<ProcessStat> parse_stat(std::string_view text) {
   stat.state = state.empty() ? '?' : state[0];
   for (int field = kStateField + 1; field < kStartField; ++field) {
     const std::string_view word = take_word(text);
-    if (field == kThreadsField) {
+    if (field == kFlagsField) {
+      stat.flags = number<std::uint64_t>(word).value_or(0);
+    } else if (field == kThreadsField) {
       stat.threads = number<std::uint64_t>(word).value_or(0);
     }
   }
@@ -175,6 +182,11 @@ base::Result<ProcessStat> parse_stat(std::string_view text) {
     return base::make_failure(ErrorCode::kProtocol, "process stat has no start time");
   }
   stat.start_ticks = *ticks;
+  std::string_view last;
+  for (int field = kStartField + 1; field <= kExitField; ++field) {
+    last = take_word(text);
+  }
+  stat.exit_code = number<int>(base::trimmed(last)).value_or(0);
   return stat;
 }
 

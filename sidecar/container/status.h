@@ -23,6 +23,8 @@ struct ProcessStatus {
   std::vector<pid_t> namespace_pids;
   std::uint64_t permitted_capabilities = 0, effective_capabilities = 0;
   std::uint64_t caught_signals = 0; // bit n - 1 is signal n
+  // Of this thread alone. SIGKILL is among them while a thread of an ending process has yet to end.
+  std::uint64_t pending_signals = 0;
   std::uint64_t threads = 0;
   std::uint64_t descriptor_slots = 0; // at least as many as it has open; 0 if not told
   // Signals (and so POSIX timers) in use and allowed for the process's real uid; 0 if not told.
@@ -32,20 +34,30 @@ struct ProcessStatus {
   bool catches(int signal_number) const {
     return (caught_signals >> (signal_number - 1) & 1U) != 0;
   }
+  bool awaits(int signal_number) const {
+    return (pending_signals >> (signal_number - 1) & 1U) != 0;
+  }
 };
 
 // kProtocol where a line that every kernel >= 4.1 writes is missing or no number.
 base::Result<ProcessStatus> parse_status(std::string_view text);
 
-// State and start time from /proc/PID/stat; the name in it may hold spaces and parentheses.
+// From /proc/PID/stat, or that of one thread; the name in it may hold spaces and parentheses.
 struct ProcessStat {
   char state = '?';
+  std::uint64_t flags = 0; // PF_* of linux/sched.h
   std::uint64_t threads = 0;
   std::uint64_t start_ticks = 0; // after boot, in units of sysconf(_SC_CLK_TCK)
+  // As wait(2) gives it, once the thread is a zombie; 0 also where the kernel does not tell us.
+  int exit_code = 0;
 
-  // A first thread that has ended (pthread_exit in main) is a zombie while others of the process
-  // run.
-  bool running() const { return (state != 'Z' && state != 'X') || threads > 1; }
+  // This thread runs none of its program any more: it is a zombie, or about to be one.
+  bool ending() const {
+    constexpr std::uint64_t kExiting = 4; // PF_EXITING
+    return state == 'Z' || state == 'X' || (flags & kExiting) != 0;
+  }
+  // A signal that ends one thread ends the process.
+  int ended_by_signal() const { return state == 'Z' ? exit_code & 0x7f : 0; }
 };
 base::Result<ProcessStat> parse_stat(std::string_view text);
 

@@ -219,8 +219,7 @@ base::Result<ControlSocket::Accepted> ControlSocket::accept(Deadline deadline) c
   for (int peers = 0; peers < kMostPeers;) {
     if (!wait_readable(listener_.get(), deadline.sooner(Deadline::after(kLivenessStep)))) {
       if (!target_->process.running()) {
-        return base::make_failure(ErrorCode::kTargetGone,
-                                  target_->name() + " ended while the agent was loaded");
+        return base::fail(target_->process.gone());
       }
       if (deadline.expired()) {
         return base::fail(not_connected(*target_));

@@ -147,7 +147,7 @@ Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadl
 base::Result<container::ProcessStatus> check_running(const Target& target) {
   JPROF_TRY_ASSIGN(container::ProcessStatus now, target.process.status());
   if (now.state == 'Z' || now.state == 'X') {
-    return base::make_failure(ErrorCode::kTargetGone, target.name() + " has ended");
+    return base::fail(target.process.gone());
   }
   if (now.state == 'T' || now.state == 't') {
     return base::fail(failed(target, now.state == 'T' ? "it is stopped" : "a debugger holds it",
@@ -202,8 +202,7 @@ base::Status signal(const Target& target) {
 base::Error timed_out(const Target& target, const std::string& why) {
   const auto status = target.process.status();
   if (!status || !target.process.running()) {
-    return base::make_error(ErrorCode::kTargetGone,
-                            target.name() + " ended while it was asked to attach");
+    return target.process.gone();
   }
   if (status->state == 'T' || status->state == 't') {
     return base::make_error(ErrorCode::kTimeout,

@@ -25,6 +25,7 @@ constexpr std::size_t kMapsBytes = 64U
                                    << 20U; // 500 000 mappings; the kernel's default limit is 65 530
 constexpr std::size_t kThreadsLookedAt = 64; // a JVM makes its own threads first
 constexpr std::chrono::seconds kStepTime{5};
+constexpr std::chrono::milliseconds kEndTime{500}; // of the other threads, once the first has ended
 
 // Names that HotSpot and OpenJ9 give to threads of theirs, cut to 15 bytes by the kernel.
 constexpr std::array<std::string_view, 7> kVmThreads = {
@@ -131,17 +132,17 @@ base::Result<Target> find_by_pid(const ProcRoot& proc, pid_t pid, std::string_vi
   if (!found) {
     JPROF_TRY_ASSIGN(const Process process, Process::open(proc, pid));
     JPROF_TRY_ASSIGN(const container::ProcessStatus status, process.status());
-    if (status.state == 'Z' && process.running()) {
+    const bool first_thread_ended = status.state == 'Z' || status.state == 'X';
+    if (process.ends_within(first_thread_ended ? kEndTime : std::chrono::milliseconds(0))) {
+      return base::fail(process.gone());
+    }
+    if (first_thread_ended) {
       // The kernel shows neither maps nor root of such a process, nor does HotSpot answer there.
       return base::make_failure(ErrorCode::kNotAJvm,
                                 "the first thread of pid " + std::to_string(pid) +
                                     " has ended while others run (pthread_exit in main), so that "
                                     "the kernel shows nothing of the process",
                                 "let the program's first thread wait for the others");
-    }
-    if (status.state == 'Z' || status.state == 'X') {
-      return base::make_failure(ErrorCode::kTargetGone, "pid " + std::to_string(pid) +
-                                                            " has ended and waits for its parent");
     }
     return base::make_failure(ErrorCode::kNotAJvm,
                               "pid " + std::to_string(pid) + " (" + base::printable(status.name) +

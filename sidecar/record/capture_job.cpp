@@ -15,6 +15,7 @@
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/jvm/java_command.h"
 #include "sidecar/jvm/jvm_release.h"
+#include "sidecar/record/capture_choices.h"
 #include "sidecar/record/capture_outcome.h"
 #include "sidecar/record/capture_room.h"
 #include "sidecar/record/headroom.h"
@@ -30,7 +31,7 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
+#include <cerrno>
 #include <future>
 #include <new>
 #include <optional>
@@ -46,61 +47,8 @@ using std::chrono::nanoseconds;
 
 constexpr std::chrono::seconds kRootTimeout{5};
 constexpr std::size_t kCommandBytes = 64U << 10;
-
-base::Result<wire::Walker> walker_of(const std::string& name) {
-  for (const wire::Walker walker : {wire::Walker::kVmStructs, wire::Walker::kAsyncGetCallTrace,
-                                    wire::Walker::kGetStackTrace, wire::Walker::kJmx}) {
-    if (walker_name(static_cast<std::uint32_t>(walker)) == name) {
-      return walker;
-    }
-  }
-  return base::make_failure(ErrorCode::kUsage, "there is no walker '" + name + "'",
-                            "known are vmstructs (jprof's own), asgct, jvmti and jmx");
-}
-
-// Of CONFIG_HZ, by which CPU timers fire.
-nanoseconds tick() {
-  timespec resolution{};
-  ::clock_getres(CLOCK_MONOTONIC_COARSE, &resolution);
-  return std::chrono::seconds(resolution.tv_sec) + nanoseconds(resolution.tv_nsec);
-}
-
-// Timers keep intervals of several ticks exactly and cost less; perf's clock keeps shorter ones.
-base::Result<wire::Engine> engine_of(const CaptureRequest& request) {
-  if (request.engine == "auto") {
-    return request.interval < 2 * tick() ? wire::Engine::kPerfClock : wire::Engine::kCpuTimer;
-  }
-  for (const wire::Engine engine : {wire::Engine::kCpuTimer, wire::Engine::kPerfClock}) {
-    if (engine_name(static_cast<std::uint32_t>(engine)) == request.engine) {
-      return engine;
-    }
-  }
-  return base::make_failure(ErrorCode::kUsage, "there is no engine '" + request.engine + "'",
-                            "known are auto, cpu-timer and perf-clock");
-}
-
-base::Status check(const CaptureRequest& request) {
-  constexpr std::chrono::microseconds kShortestInterval{50};
-  if (request.event != "cpu") {
-    return base::make_failure(ErrorCode::kUsage, "event '" + request.event + "' cannot be recorded",
-                              "use --event cpu");
-  }
-  if (request.duration <= nanoseconds(0) || request.duration > std::chrono::hours(24)) {
-    return base::make_failure(ErrorCode::kUsage, "the duration must be above 0 and at most 24h",
-                              "give one with its unit by --duration: 10s, 2m");
-  }
-  if (request.interval < kShortestInterval || request.interval > std::chrono::seconds(10)) {
-    return base::make_failure(ErrorCode::kUsage,
-                              "the interval must be at least 50us and at most 10s",
-                              "give one with its unit by --interval: 10ms is the default");
-  }
-  for (const std::string& ending : request.formats) {
-    JPROF_TRY(formats::format_of("profile." + ending));
-  }
-  JPROF_TRY(walker_of(request.walker));
-  JPROF_TRY(engine_of(request));
-  return {};
-}
+// Of a process whose socket was seen to close, or whose files went, until the last thread is gone.
+constexpr std::chrono::milliseconds kEndTime{500};
 
 std::string main_class_of(const jvm::Target& target) {
   const auto cmdline = target.process.read("cmdline", kCommandBytes);
@@ -109,6 +57,20 @@ std::string main_class_of(const jvm::Target& target) {
   }
   const std::string main = base::sanitize_utf8(jvm::parse_java_command(*cmdline).main);
   return main.empty() ? "java" : base::printable(main);
+}
+
+// A JVM that ends fails whatever is tried with it, in many ways. Not so a stop, limits of ours, and
+// what was asked for.
+bool blames_target(const base::Error& error) {
+  switch (error.code) {
+  case ErrorCode::kInterrupted:
+  case ErrorCode::kLimit:
+  case ErrorCode::kUsage:
+  case ErrorCode::kConfigInvalid:
+    return false;
+  default:
+    return error.os_errno != ENOSPC && error.os_errno != EDQUOT && error.os_errno != EFBIG;
+  }
 }
 
 struct SharedMemory {
@@ -155,7 +117,7 @@ class Capture {
       : request_(request), room_(room_of(request)), progress_(progress), stop_(std::move(stop)) {}
 
   base::Result<CaptureOutcome> run() {
-    JPROF_TRY(check(request_));
+    JPROF_TRY(check_request(request_));
     JPROF_TRY_ASSIGN(const std::string agent_file, find_agent_file(request_.agent_file));
     report(CapturePhase::kFinding);
     JPROF_TRY_ASSIGN(jvm::Target target, jvm::find_one_jvm(request_.pid));
@@ -165,7 +127,10 @@ class Capture {
                      RecordingFile::create(request_.directory + '/' + kRecordingFile));
     file.limit_to(room_.files);
     base::Result<RecorderResult> result = record_from(target, agent_file, file);
-    base::Status kept = result ? judge(*result) : base::fail(result.error());
+    base::Status kept = result ? judge(*result, target) : base::fail(result.error());
+    if (!kept && blames_target(kept.error()) && target.process.ends_within(kEndTime)) {
+      kept = base::fail(target.process.gone());
+    }
     if (!kept) {
       file.remove();
       return base::fail(std::move(kept).error());
@@ -355,7 +320,7 @@ class Capture {
   }
 
   // A capture without one sample is kept only where that is the truth about the whole of it.
-  static base::Status judge(const RecorderResult& result) {
+  static base::Status judge(const RecorderResult& result, const jvm::Target& target) {
     if (result.samples > 0) {
       return {};
     }
@@ -366,7 +331,7 @@ class Capture {
       return base::make_failure(ErrorCode::kInterrupted, "stopped before the first sample");
     }
     if (result.jvm_gone) {
-      return base::make_failure(ErrorCode::kTargetGone, "the JVM ended before the first sample");
+      return base::fail(target.process.gone());
     }
     return {};
   }

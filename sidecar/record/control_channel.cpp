@@ -48,6 +48,9 @@ base::Status send_with_descriptor(int socket, Message& message, int fd, int flag
   rights->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(rights), &fd, sizeof(int));
   while (::sendmsg(socket, &packet, MSG_NOSIGNAL | flags) < 0) {
+    if (is_hang_up(errno)) {
+      return {};
+    }
     if (errno != EINTR) {
       return base::errno_failure(errno, std::string("cannot write to ") + kSocket);
     }

@@ -17,9 +17,9 @@ struct PeerGone {}; // hung up: the JVM has ended, or its agent has
 using AgentMessage = std::variant<PeerGone, wire::StartedMessage, wire::FailedMessage,
                                   wire::StoppedMessage, wire::SymbolsMessage>;
 
+// A hang-up is no error of any send: the next receive says so, after what the agent said last.
 // Start goes with the region's descriptor.
 base::Status send_start(int socket, const wire::StartMessage& message, int region_fd);
-// A hang-up is no error here: the next receive says so.
 base::Status send_drained(int socket, std::uint64_t ring_tail, std::uint32_t drained_generation);
 base::Status send_stop(int socket);
 // Goes with the memory into which the agent writes. An agent that reads slowly is a failure here.

@@ -93,7 +93,8 @@ base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
   if (const auto* started = std::get_if<wire::StartedMessage>(&*answer)) {
     return *started;
   }
-  return base::make_failure(ErrorCode::kTargetGone, "the JVM ended before the recording began");
+  return base::make_failure(ErrorCode::kAgentFailed, "the agent hung up before the recording began",
+                            "try again; if it stays so, restart the JVM");
 }
 
 IntakeLimits limits_of(const RecorderOptions& options) {

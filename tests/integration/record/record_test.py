@@ -10,6 +10,7 @@ PART is a name of scripts/parts; exits 77 (skip) where that part is not on this 
 import glob
 import math
 import os
+import random
 import re
 import shutil
 import signal
@@ -248,6 +249,27 @@ def a_killed_jvm_leaves_its_profile(context):
     assert "JVM ended" in result["partialReason"], result
     assert result["samples"] > 0 and result["accounted"], result
     assert folded_total(context.read("k.collapsed")) == result["weightNs"]
+
+
+@check
+def a_jvm_killed_at_any_moment_is_named_with_a_cure(context):
+    """However far the capture has come, from the first look at the process to the first samples."""
+    seed = random.randrange(1 << 32)
+    print(f"  seed {seed}", flush=True)
+    dice = random.Random(seed)
+    for reaped in [True, False] * 4:
+        jvm = context.jvm("Known", "shares", "300")
+        process = context.start(jvm.pid, "-d", "2s", "-o", "never.collapsed")
+        time.sleep(dice.uniform(0.02, 0.6))
+        jvm.kill()
+        if reaped:
+            jvm.wait()
+        out, errors = (stream.decode() for stream in process.communicate(timeout=120))
+        if process.returncode == 3:
+            assert f"process {jvm.pid} has ended" in errors or f"no process {jvm.pid}" in errors, errors
+            assert len(errors.splitlines()) > 1, errors  # the cure
+        else:
+            assert process.returncode == 6 and "JVM ended" in out, (process.returncode, out, errors)
 
 
 @check

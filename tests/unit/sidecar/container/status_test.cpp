@@ -78,19 +78,24 @@ TEST(ProcessStat, FindsTheStartAfterAnyName) {
   EXPECT_EQ(stat->start_ticks, 987654U);
 }
 
-// main() that called pthread_exit(3): the first thread is a zombie, the process is none.
-TEST(ProcessStat, RunsWhileAnyThreadDoes) {
-  const auto stat = [](char state, int threads) {
-    return parse_stat("42 (java) " + std::string(1, state) +
-                      " 1 42 42 0 -1 4 1 2 3 4 5 6 7 8 20 0 " + std::to_string(threads) +
-                      " 0 987654 1 2 3\n")
+TEST(ProcessStat, TellsAThreadThatEndsAndWhatEndedTheProcess) {
+  const auto stat = [](char state, const std::string& flags, const std::string& exit_code) {
+    return parse_stat(
+               "42 (java) " + std::string(1, state) + " 1 42 42 0 -1 " + flags +
+               " 1 2 3 4 5 6 7 8 20 0 7 0 987654 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 "
+               "3 4 5 6 7 8 9 " +
+               exit_code + "\n")
         .value();
   };
 
-  EXPECT_TRUE(stat('S', 1).running());
-  EXPECT_TRUE(stat('Z', 7).running());
-  EXPECT_FALSE(stat('Z', 1).running());
-  EXPECT_FALSE(stat('X', 1).running());
+  EXPECT_FALSE(stat('S', "4194560", "0").ending());
+  EXPECT_TRUE(stat('R', "4194564", "0").ending()); // PF_EXITING
+  EXPECT_TRUE(stat('Z', "0", "0").ending());
+  EXPECT_TRUE(stat('X', "0", "0").ending());
+  EXPECT_EQ(stat('Z', "4", "0").ended_by_signal(), 0);   // pthread_exit(3)
+  EXPECT_EQ(stat('Z', "4", "137").ended_by_signal(), 9); // with a core dump
+  EXPECT_EQ(stat('Z', "4", "36608").exit_code, 143 << 8);
+  EXPECT_EQ(stat('S', "4", "9").ended_by_signal(), 0);
 }
 
 TEST(ProcessStat, IsRefusedWhenCut) {

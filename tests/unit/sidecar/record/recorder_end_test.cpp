@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <map>
 #include <string>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <vector>
 
 namespace jprof::record {
@@ -316,6 +318,23 @@ TEST(Recorder, SaysWhyTheAgentRefused) {
   ASSERT_FALSE(recorded.result);
   EXPECT_EQ(recorded.result.error().code, base::ErrorCode::kBusy);
   EXPECT_EQ(recorded.file, "");
+}
+
+// Whether that is seen when the start is sent or when its answer is awaited.
+TEST(Recorder, SaysThatTheAgentHungUpBeforeTheStart) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const base::UniqueFd ours(ends[0]);
+  ::close(ends[1]);
+  RecorderInput input;
+  input.socket = ours.get();
+
+  const auto result = record(input, quick_options());
+
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::ErrorCode::kAgentFailed);
+  EXPECT_THAT(result.error().message, HasSubstr("hung up"));
+  EXPECT_FALSE(result.error().cure.empty());
 }
 
 TEST(Recorder, GivesUpOnAnAgentThatNeverStarts) {
