@@ -19,15 +19,17 @@ struct CountWords {
 };
 CountWords count_words(profile::Unit unit);
 
+using render::ThreadRoots;
+
 struct WriteOptions {
   std::string title; // for pages and pictures; empty: the profile's own
   // Of folded stacks, pictures and trees: pages and recordings hold the threads themselves. kUsage
   // for a profile that does not know them.
-  render::ThreadRoots threads = render::ThreadRoots::kNone;
+  ThreadRoots threads = ThreadRoots::kNone;
 };
 
 // What --threads was given as: "", "thread" or "pool".
-render::ThreadRoots thread_roots(std::string_view word);
+ThreadRoots thread_roots(std::string_view word);
 inline constexpr const char* kThreadsHelp =
     "A root frame for each thread's name in .collapsed, .svg, .txt and .json; "
     "--threads=pool: for each pool, worker-* for worker-1 and worker-2";

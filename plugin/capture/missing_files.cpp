@@ -62,7 +62,7 @@ Result<profile::Profile> read_recording(const File& file) {
 }
 
 Result<File> render(const profile::Profile& profile, const Output& output,
-                    render::ThreadRoots threads) {
+                    formats::ThreadRoots threads) {
   const std::string name = capture::bundle_file_name(output.format);
   JPROF_TRY_ASSIGN(const formats::Format format, formats::format_of(name));
   JPROF_TRY_ASSIGN(const std::string bytes,
@@ -74,7 +74,7 @@ Result<File> render(const profile::Profile& profile, const Output& output,
 
 // Of one recording, all that is missing. What could be made stays if another cannot.
 base::Status render_all(const std::vector<const Output*>& missing, std::vector<File>& files,
-                        render::ThreadRoots threads) {
+                        formats::ThreadRoots threads) {
   JPROF_TRY_ASSIGN(const profile::Profile profile,
                    read_recording(*find_format(files, kRecordingFormat)));
   base::Status failed;
@@ -125,7 +125,7 @@ std::vector<const Output*> missing_outputs(const std::vector<Output>& outputs,
 }
 
 base::Status make_outputs(const std::vector<const Output*>& missing, std::vector<File>& files,
-                          bool recording_wanted, render::ThreadRoots threads,
+                          bool recording_wanted, formats::ThreadRoots threads,
                           const std::function<base::Status(ReceivedFiles&)>& fetch) {
   if (missing.empty()) {
     return {};

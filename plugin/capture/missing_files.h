@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
-#include "lib/render/thread_roots.h"
+#include "lib/formats/format_writer.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/received_files.h"
 
@@ -35,7 +35,7 @@ std::vector<const Output*> missing_outputs(const std::vector<Output>& outputs,
 // returned. `threads`: of what holds no threads of its own (formats::WriteOptions).
 base::Status make_outputs(const std::vector<const Output*>& missing,
                           std::vector<ReceivedFiles::File>& files, bool recording_wanted,
-                          render::ThreadRoots threads,
+                          formats::ThreadRoots threads,
                           const std::function<base::Status(ReceivedFiles& recording)>& fetch);
 
 } // namespace jprof::plugin

@@ -7,9 +7,9 @@
 #include "lib/capture/manifest.h"
 #include "lib/control/reply.h"
 #include "lib/control/request.h"
+#include "lib/formats/format_writer.h"
 #include "lib/kube/kube_client.h"
 #include "lib/kube/pod.h"
-#include "lib/render/thread_roots.h"
 #include "plugin/capture/capture_run.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/pod_endings.h"
@@ -30,8 +30,8 @@ struct PodCapture {
   Way way;            // to the container in which the session runs
   bool force = false; // also where memory is short
   control::Request request;
-  std::vector<Output> outputs;                              // with paths
-  render::ThreadRoots threads = render::ThreadRoots::kNone; // of what is derived here
+  std::vector<Output> outputs;                                // with paths
+  formats::ThreadRoots threads = formats::ThreadRoots::kNone; // of what is derived here
   bool replace = false;  // paths were named by the user, so existing files give way
   std::string store_url; // empty: none
   // How long the store may be silent before it is given up.
