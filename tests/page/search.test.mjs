@@ -196,7 +196,7 @@ test('B43: the address holds the view; reload shows the same; Back undoes a chan
     await page.keyboard.press('Enter');
     await page.locator('header').click();
     await press(page, 't');
-    await page.getByRole('button', { name: 'Only beta' }).click();
+    await page.getByRole('button', { name: 'Solo beta' }).click();
     await settle(page);
     const picture = await page.locator('.page').ariaSnapshot();
     const address = page.url();

@@ -55,7 +55,16 @@ function click(view, event, at) {
   if (!hit) return view.listener.select(view, -1);
   const again = event.pointerType !== 'mouse' && hit.node === view.cursor && !hit.run;
   view.listener.select(view, hit.node, hit.run);
-  if (again) view.listener.zoom(view, hit.node);
+  view.tapped = again ? hit.node : -1;
+}
+
+// A second tap zooms. Not before the browser's own click of that tap: what the zoom moves under the finger would get it.
+function bindTaps(view) {
+  listen(view.surface, 'click', () => {
+    if (!(view.tapped > 0)) return;
+    view.listener.zoom(view, view.tapped);
+    view.tapped = -1;
+  });
 }
 
 export function bindGestures(view) {
@@ -65,6 +74,7 @@ export function bindGestures(view) {
   let spread = null;
   const { surface } = view;
   bindWheel(view);
+  bindTaps(view);
   listen(surface, 'pointerdown', (event) => {
     if (event.button > 0 || !view.model) return;
     const at = local(view, event);
