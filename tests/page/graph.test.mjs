@@ -358,6 +358,7 @@ test('B74: a zoom puts the callers into one row of names, by mouse, keyboard, Ba
     await settle(page);
     assert.equal(await crumbs.isVisible(), false);
     assert.match(await hoverBox(page, 0.5, 0), /^all\n/);
+    assert.match(await hoverBox(page, 108 / 110, 2), /^GCTaskThread::run\n/);
     await page.goForward();
     await settle(page);
     assert.match(await hoverBox(page, 0.5, 0), /Refund\.make/);

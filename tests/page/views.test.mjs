@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { closeBrowser, settle, withPage } from './browser.mjs';
 import { T2, pageOf } from './fixtures.mjs';
-import { clickBox, details, fragment, hoverBox, press, samplesShown, search, selectedName, tableRows } from './steps.mjs';
+import { clickBox, details, fragment, hoverBox, pointOf, press, samplesShown, search, selectedName, tableRows } from './steps.mjs';
 
 after(closeBrowser);
 const t2 = pageOf(T2);
@@ -195,5 +195,80 @@ test('B27: what is not mine folds into one box', async () => {
     await clickBox(page, 30 / 110, 2);
     assert.equal(await selectedName(page), 'com.acme.Main.main');
     assert.match(fragment(page).get('k'), /^mine:/);
+  });
+});
+
+// A method with many narrow callees: 12 % in 400 of 3 samples each; 10 000 samples in all.
+const SMALL = 'main;wide 8800\n' + Array.from({ length: 400 }, (_, i) => `main;small${i} 3\n`).join('');
+
+test('B78: merged callers as rows: sums are those of the graph, and the keyboard opens them', async () => {
+  await withPage(t2, { hash: '#v=callers' }, async (page) => {
+    await page.getByLabel('as a table').check();
+    assert.equal(fragment(page).get('x'), 'c');
+    const rows = async () => (await tableRows(page)).map((row) => [row[0], row[1].replace(/^[▾▸]\s*/, '')]);
+    // Methods with self weight, heaviest first; the first is open.
+    const first = await rows();
+    assert.deepEqual(first.slice(0, 2), [['40.9 % 45', 'com.acme.db.Pool.get'], ['27.3 % 30', 'com.acme.pay.OrderService.place']]);
+    assert.ok(first.some(([total, name]) => total === '13.6 % 15' && name === 'com.acme.pay.Refund.make'));
+    const roots = page.locator('.table [role=treeitem][aria-level="1"]');
+    const selves = { 'com.acme.db.Pool.get': 45, 'com.acme.pay.OrderService.place': 20, 'com.acme.util.Json.write': 12, 'jdk.internal.misc.Unsafe.park': 10, 'java.lang.StringBuilder.append': 8, 'com.acme.Worker.loop': 5, 'G1ParEvacuate': 4 };
+    const shown = new Map(await roots.evaluateAll((all) => all.map((e) => [e.querySelector('bdi').textContent, Number(e.querySelector('small').textContent)])));
+    for (const [name, self] of Object.entries(selves)) assert.equal(shown.get(name), self, name);
+    await roots.filter({ hasText: 'Json.write' }).first().click();
+    assert.equal(await selectedName(page), 'com.acme.util.Json.write');
+    const before = (await rows()).length;
+    await press(page, 'ArrowRight');
+    const opened = await rows();
+    assert.equal(opened.length, before + 1);
+    const at = opened.findIndex(([, name]) => name === 'com.acme.util.Json.write');
+    assert.deepEqual(opened[at + 1], ['10.9 % 12', 'com.acme.Main.main']);
+    await press(page, 'ArrowRight');
+    assert.equal(await selectedName(page), 'com.acme.Main.main');
+    await press(page, 'ArrowLeft', 'ArrowLeft');
+    assert.equal((await rows()).length, before);
+    // It stays chosen, and the graph comes back.
+    await page.reload();
+    await settle(page);
+    assert.equal(await page.getByLabel('as a table').isChecked(), true);
+    await page.getByLabel('as a table').uncheck();
+    assert.match(await hoverBox(page, 20 / 110, 0, 'callers'), /Pool\.get/);
+  });
+});
+
+test('B78: what is too narrow says how much it is, and a click opens it', async () => {
+  // Each of the 400 is 0.03 % of the width.
+  await withPage(pageOf(SMALL), {}, async (page) => {
+    const { x, y } = await pointOf(page, 0.94, 2);
+    await page.mouse.move(x, y);
+    await settle(page);
+    assert.match(await page.locator('.tip').innerText(), /400 frames, 12\.0 %/);
+    const letters = await page.evaluate(async () => {
+      const canvas = document.querySelector('#jprof').shadowRoot.querySelector('.flame[data-view=graph] canvas');
+      const { data, width } = canvas.getContext('2d').getImageData(0, 40, canvas.width, 19);
+      let dark = 0;
+      for (let px = Math.floor(width * 0.885); px < width; px++) for (let py = 0; py < 19; py++) if (data[(py * width + px) * 4] < 80) dark++;
+      return dark;
+    });
+    assert.ok(letters > 40, `${letters} pixels of letters`);
+    const steps = await page.evaluate(() => history.length);
+    await page.mouse.click(x, y);
+    await settle(page);
+    assert.match(fragment(page).get('w'), /^88\d\.\d+~(1000|999)\.\d+$/);
+    assert.equal(await page.evaluate(() => history.length), steps + 1);
+    assert.match(await hoverBox(page, 0.5, 2), /small\d+\n0\.030 % · 3 samples/);
+    await page.goBack();
+    await settle(page);
+    assert.match(await hoverBox(page, 0.5, 2), /^wide/);
+  });
+});
+
+test('B78: a narrow group has a button that opens it', async () => {
+  await withPage(pageOf('main;wide 1000000\n' + Array.from({ length: 214 }, (_, i) => `main;small${i} 10\n`).join('')), {}, async (page) => {
+    const box = await page.locator('.flame[data-view=graph] canvas').boundingBox();
+    await page.mouse.click(box.x + box.width - 1, box.y + 50);
+    await settle(page);
+    assert.match(await page.locator('.details').innerText(), /214 frames/);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    assert.match(await hoverBox(page, 0.5, 2), /small\d+/);
   });
 });

@@ -44,9 +44,10 @@ export class App extends Commands {
     this.listener = {
       select: (view, node, run) => this.click(view, node, run),
       zoom: (view, node) => this.zoomInto(view, node),
+      open: (view, run) => this.openRun(view, run),
       hover: (view, hit, event) => this.details.hover(view, hit, event),
       moved: (view) => this.moved(view),
-      settled: (view) => this.settled(view),
+      settled: (view) => this.settled(view, 'replace'),
     };
     this.theme = new Theme(() => this.render());
     this.tellSoon = oncePerFrame(() => this.tell());
@@ -197,6 +198,7 @@ export class App extends Commands {
     if (this.rememberFilters() !== before) this.recompute();
     else this.findSelected();
     this.findZoom();
+    this.views.graph.forgetWindow();
     this.pendingPart = this.state.part;
     this.render();
   }
@@ -454,18 +456,19 @@ export class App extends Commands {
   }
 
   // A window moved by hand is a part of the node that it lies in.
-  settled(flame) {
+  settled(flame, history, [from, to] = [flame.from, flame.to]) {
     const { graph } = this.views;
     if (flame !== graph.flame || !flame.model) return;
     const { total } = flame.model;
-    const { node, start } = nodeAround(flame.model, flame.from, flame.to);
+    const { node, start } = nodeAround(flame.model, from, to);
     graph.settleAt(node);
     const whole = total[node] || 1;
-    const part = [(flame.from - start) / whole, (flame.to - start) / whole].map((x) => (x * 1000).toFixed(2));
+    const part = [(from - start) / whole, (to - start) / whole].map((x) => (x * 1000).toFixed(2));
     const all = Number(part[0]) <= 0 && Number(part[1]) >= 1000;
     this.state.zoom = this.pathOf(node);
     this.state.part = all ? '' : part.join('~');
-    this.writeFragment('replace');
+    this.foundZoom = this.state.zoom;
+    this.writeFragment(history);
   }
 
   showPart() {

@@ -47,6 +47,16 @@ export class Commands {
     this.askTell('push');
   }
 
+  // Boxes that were too narrow and became one: they fill the width.
+  openRun(flame, { window }) {
+    this.chosen = { name: -1, node: -1, run: null };
+    flame.cursor = -1;
+    flame.moveTo(...window);
+    if (flame.linked) flame.linked.moveTo(...window);
+    this.afterSelect();
+    this.settled(flame, 'push', window);
+  }
+
   zoomOut() {
     const { flame } = this;
     if (!flame || flame.isWhole()) return;
@@ -68,7 +78,7 @@ export class Commands {
     const { flame } = this;
     if (!flame) return;
     flame.zoomAt(flame.width / 2, factor);
-    this.settled(flame);
+    this.settled(flame, 'replace');
   }
 
   scroll(x, y) {
@@ -76,7 +86,7 @@ export class Commands {
     if (flame) {
       if (x) {
         flame.pan(x * flame.width * 0.15);
-        this.settled(flame);
+        this.settled(flame, 'replace');
       }
       flame.element.scrollTop += y * flame.rowHeight * 4;
       return;

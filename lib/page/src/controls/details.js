@@ -38,7 +38,7 @@ export class Details {
     this.element.classList.toggle('none', name < 0);
     if (name < 0) {
       this.name.textContent = '';
-      refill(this.facts, ...(app.chosen.run ? [describeRun(app, app.chosen.run)] : this.legend.line()));
+      refill(this.facts, ...(app.chosen.run ? [describeRun(app, app.chosen.run), button('Zoom in', () => app.openRun(app.flame, app.chosen.run))] : this.legend.line()));
       return;
     }
     this.name.textContent = visible(clip(app.pipeline.names[name], 4000)) || '(empty name)';

@@ -25,6 +25,7 @@ export function emptyState() {
     merge: false,
     fold: false,
     split: false,
+    callerRows: false, // merged callers as rows, not as a graph
     pooled: false, // threads as pools
     pools: '', // patterns of their names: see pools.js
     roots: 'java', // which frames at the roots fold: see roots.js
@@ -37,7 +38,7 @@ export function emptyState() {
 
 const VERBS = ['keep', 'drop', 'start', 'hide', 'mine'];
 const MAX_FRAGMENT = 2000;
-const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate', e: 'heat', y: 'bySelf', a: 'pooled' };
+const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate', e: 'heat', y: 'bySelf', a: 'pooled', c: 'callerRows' };
 
 const numbers = (text, separator) => text.split(separator).map(Number);
 const isRange = (r) => r.length === 2 && r.every(Number.isFinite) && r[0] >= 0 && r[0] < r[1];

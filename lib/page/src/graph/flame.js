@@ -10,6 +10,8 @@ import { layoutBoxes, startOf } from './layout.js';
 import { PixelRows } from './pixels.js';
 
 const ZOOM_MS = 140;
+// Merged boxes of such a width say what they are, and a click opens them.
+const RUN_LABEL_PIXELS = 70;
 
 export class FlameView {
   // listener: { select(node), zoom(node), hover(hit, event), moved() }
@@ -255,7 +257,11 @@ export class FlameView {
     const bold = [];
     for (let k = 0; k < node.length; k++) {
       const wide = right[k] - left[k] - 1;
-      if (wide <= 4 || run[k]) continue;
+      if (wide <= 4) continue;
+      if (run[k]) {
+        if (wide >= RUN_LABEL_PIXELS) this.labelRun(run[k], left[k], right[k], y + tall / 2 + 0.5);
+        continue;
+      }
       if (model.hatched(node[k])) this.hatch(left[k], y, wide, tall);
       const own = model.own(node[k]);
       const from = Math.max(0, left[k]);
@@ -278,6 +284,27 @@ export class FlameView {
     this.boldLabels.apply();
     pen.fillStyle = text;
     for (const [label, from] of bold) pen.fillText(label, from + 4, y + tall / 2 + 0.5);
+  }
+
+  labelRun(run, left, right, y) {
+    const { pen, model, width } = this;
+    const from = Math.max(0, left);
+    const room = Math.min(width, right) - from - 8;
+    const texts = model.runLabels(run);
+    const label = texts.find((text) => this.labels.widthOf(text) <= room) ?? this.labels.cut(texts[texts.length - 1], room);
+    this.labels.apply();
+    pen.fillStyle = textColour(model.dark);
+    pen.fillText(label, from + 4, y);
+  }
+
+  // The part of the width that merged boxes have, and whether they say what they are.
+  windowOf({ left, right }) {
+    const scale = (this.to - this.from) / this.width;
+    return [this.from + Math.max(0, left) * scale, this.from + Math.min(this.width, right) * scale];
+  }
+
+  isLabelled({ run, left, right }) {
+    return Boolean(run) && right - left - 1 >= RUN_LABEL_PIXELS;
   }
 
   hatch(left, y, wide, tall) {

@@ -5,6 +5,7 @@
 import { listen } from '../dom/dom.js';
 
 const CLICK_SLOP = 3;
+const DOUBLE_CLICK_MS = 600;
 
 function local(view, event) {
   const box = view.surface.getBoundingClientRect();
@@ -53,6 +54,11 @@ function pinch(view, fingers, before) {
 function click(view, event, at) {
   const hit = view.hitAt(at.x, at.y);
   if (!hit) return view.listener.select(view, -1);
+  if (hit.run) hit.run.window = view.windowOf(hit);
+  if (view.isLabelled(hit)) {
+    view.opened = event.timeStamp;
+    return view.listener.open(view, hit.run);
+  }
   const again = event.pointerType !== 'mouse' && hit.node === view.cursor && !hit.run;
   view.listener.select(view, hit.node, hit.run);
   view.tapped = again ? hit.node : -1;
@@ -60,10 +66,11 @@ function click(view, event, at) {
 
 // A second tap zooms. Not before the browser's own click of that tap: what the zoom moves under the finger would get it.
 function bindTaps(view) {
-  listen(view.surface, 'click', () => {
+  listen(view.surface, 'click', (event) => {
     if (!(view.tapped > 0)) return;
     view.listener.zoom(view, view.tapped);
     view.tapped = -1;
+    view.opened = event.timeStamp;
   });
 }
 
@@ -120,7 +127,10 @@ export function bindGestures(view) {
   listen(surface, 'pointerleave', (event) => view.listener.hover(view, null, event));
   listen(surface, 'dblclick', (event) => {
     const at = local(view, event);
+    // The first click of the two opened what was under it.
+    if (event.timeStamp - view.opened < DOUBLE_CLICK_MS) return;
     const hit = view.hitAt(at.x, at.y);
-    if (hit) view.listener.zoom(view, hit.node);
+    if (hit && hit.run) view.listener.open(view, { ...hit.run, window: view.windowOf(hit) });
+    else if (hit) view.listener.zoom(view, hit.node);
   });
 }

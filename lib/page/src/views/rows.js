@@ -1,47 +1,48 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The call tree as rows, opened along the hottest path.
+// Trees as rows with numbers: the call tree, and the merged callers. Both are opened along the hottest path.
 import { h } from '../dom/dom.js';
 import { visible } from '../data/names.js';
 import { formatCount, formatShare } from '../data/numbers.js';
 import { VirtualList } from '../dom/virtual.js';
 
-export class TreeView {
-  constructor(app) {
+// Who shows a tree says which (shownTree), what of it weighs how much (measure), and what selecting a row means.
+class TreeRows {
+  // title: of the rows; self: whether a column of self weight says something; steps: how far the hottest path is open at first.
+  constructor(app, { title, self, steps }) {
     this.app = app;
-    this.id = 'tree';
-    this.list = new VirtualList({ role: 'tree', class: 'table', alt: 'Call tree', tabindex: '0' }, 24, (i) => this.row(i));
-    const head = h('div.table-head', { 'aria-hidden': 'true' }, h('div.cell total', 'Total'), h('div.cell self', 'Self'), h('div.cell name', 'Call tree'));
-    this.element = h('section.view', { alt: 'Call tree' }, head, this.list.element);
+    this.hasSelf = self;
+    this.steps = steps;
+    this.list = new VirtualList({ role: 'tree', class: 'table', alt: title, tabindex: '0' }, 24, (i) => this.row(i));
+    this.head = h('div.table-head', { 'aria-hidden': 'true' }, h('div.cell total', 'Total'), self ? h('div.cell self', 'Self') : null, h('div.cell name', title));
     this.open = new Set();
     this.rows = [];
   }
 
   childrenOf(node) {
-    const { tree } = this.app.result;
-    const { total } = this.app.shown;
+    const { tree } = this;
+    const { total } = this.measure;
     const children = [];
     for (let c = tree.first(node); c >= 0; c = tree.next(c)) if (total[c] > 0) children.push(c);
     return children.sort((a, b) => total[b] - total[a] || a - b);
   }
 
-  show() {
-    const { app } = this;
-    if (this.tree !== app.result.tree) {
-      this.tree = app.result.tree;
+  showRows() {
+    if (this.tree !== this.shownTree) {
+      this.tree = this.shownTree;
       this.open = new Set([0]);
-      for (let node = 0, steps = 0; steps < 60; steps++) {
+      for (let node = 0, steps = 0; steps < this.steps; steps++) {
         const [heaviest] = this.childrenOf(node);
         if (heaviest === undefined) break;
         this.open.add(heaviest);
         node = heaviest;
       }
     }
-    if (app.chosen.node > 0) for (const step of this.tree.pathOf(app.chosen.node).slice(0, -1)) this.open.add(step);
-    this.list.rowHeight = app.rowHeight + 4;
+    if (this.cursor > 0) for (const step of this.tree.pathOf(this.cursor).slice(0, -1)) this.open.add(step);
+    this.list.rowHeight = this.app.rowHeight + 4;
     this.arrange();
-    const at = this.rows.findIndex((row) => row.node === app.chosen.node);
+    const at = this.rows.findIndex((row) => row.node === this.cursor);
     if (at >= 0) this.list.reveal(at);
   }
 
@@ -63,6 +64,7 @@ export class TreeView {
   row(index) {
     const { app } = this;
     const { node, level, position, size } = this.rows[index];
+    const { measure } = this;
     const whole = app.shown.total[0];
     const name = app.pipeline.names[this.tree.name[node]];
     const leaf = this.tree.first(node) < 0;
@@ -75,18 +77,18 @@ export class TreeView {
       'div',
       {
         role: 'treeitem',
-        class: 'table-row' + (node === app.chosen.node ? ' selected' : ''),
+        class: 'table-row' + (node === this.cursor ? ' selected' : ''),
         'aria-level': level,
         'aria-posinset': position,
         'aria-setsize': size,
         'aria-expanded': leaf ? null : String(isOpen),
-        'aria-selected': node === app.chosen.node ? 'true' : 'false',
-        alt: app.describe(this.tree, app.shown, node),
-        onclick: () => app.selectNode(node),
+        'aria-selected': node === this.cursor ? 'true' : 'false',
+        alt: app.describe(this.tree, measure, node),
+        onclick: () => this.choose(node),
         ondblclick: (event) => this.toggle(node, event),
       },
-      h('div.cell total', h('span', formatShare(app.shown.total[node], whole)), h('small', formatCount(app.shown.samplesOf(node)))),
-      h('div.cell self', h('span', formatShare(app.shown.self[node], whole))),
+      h('div.cell total', h('span', formatShare(measure.total[node], whole)), h('small', formatCount(measure.samplesOf(node)))),
+      ...(this.hasSelf ? [h('div.cell self', h('span', formatShare(measure.self[node], whole)))] : []),
       label,
     );
   }
@@ -100,25 +102,78 @@ export class TreeView {
 
   move(step) {
     if (!this.rows.length) return;
-    const at = this.rows.findIndex((row) => row.node === this.app.chosen.node);
+    const at = this.rows.findIndex((row) => row.node === this.cursor);
     const next = Math.max(0, Math.min(this.rows.length - 1, at + step));
-    this.app.selectNode(this.rows[next].node);
+    this.choose(this.rows[next].node);
     this.list.reveal(next);
   }
 
   // Right opens or enters, Left closes or leaves.
   sideways(inward) {
-    const { node } = this.app.chosen;
+    const node = this.cursor;
     if (node <= 0) return this.move(1);
     const isOpen = this.open.has(node);
     if (inward && !isOpen && this.tree.first(node) >= 0) this.toggle(node);
     else if (inward) this.move(1);
     else if (isOpen && this.tree.first(node) >= 0) this.toggle(node);
-    else if (this.tree.parent[node] > 0) this.app.selectNode(this.tree.parent[node]);
+    else if (this.tree.parent[node] > 0) this.choose(this.tree.parent[node]);
     this.redraw();
   }
 
   redraw() {
     this.list.draw();
+  }
+}
+
+export class TreeView extends TreeRows {
+  constructor(app) {
+    super(app, { title: 'Call tree', self: true, steps: 60 });
+    this.id = 'tree';
+    this.element = h('section.view', { alt: 'Call tree' }, this.head, this.list.element);
+  }
+
+  get shownTree() {
+    return this.app.result.tree;
+  }
+
+  get measure() {
+    return this.app.shown;
+  }
+
+  get cursor() {
+    return this.app.chosen.node;
+  }
+
+  choose(node) {
+    this.app.selectNode(node);
+  }
+
+  show() {
+    this.showRows();
+  }
+}
+
+// Below each method with self weight its callers, with how much of that came by them.
+export class CallerRows extends TreeRows {
+  constructor(app) {
+    super(app, { title: 'Methods with self weight, their callers below', self: false, steps: 8 });
+    this.cursor = -1;
+    this.element = h('div.grid', this.head, this.list.element);
+  }
+
+  get measure() {
+    return this.shownTree;
+  }
+
+  choose(node) {
+    this.cursor = node;
+    this.app.chosen = { name: this.tree.name[node], node: -1, run: null };
+    this.app.afterSelect();
+  }
+
+  show(tree) {
+    if (tree !== this.shownTree) this.cursor = -1;
+    this.shownTree = tree;
+    this.showRows();
   }
 }

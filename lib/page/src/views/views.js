@@ -9,7 +9,9 @@ import { FlameView } from '../graph/flame.js';
 import { startOf } from '../graph/layout.js';
 import { nodeEvidence } from '../data/evidence.js';
 import { mergedCallers, sandwichOf } from '../data/merged.js';
+import { formatCount, formatShare } from '../data/numbers.js';
 import { Minimap } from './minimap.js';
+import { CallerRows } from './rows.js';
 
 // What a FlameView needs to know about a tree, from the app's state.
 export function modelOf(app, tree, measure, values) {
@@ -29,6 +31,10 @@ export function modelOf(app, tree, measure, values) {
     fill: (node) => colours.of(tree.name[node], tree.kind[node]),
     marked: (node) => Boolean(app.hits && tree.name[node] >= 0 && app.hits[tree.name[node]]),
     hatched: () => false,
+    runLabels: ({ value, frames }) => {
+      const short = `${formatShare(value, values.total[0])} in ${formatCount(frames)}`;
+      return [`${short} small ones`, `${short} small`, short];
+    },
     own: (node) => colours.isOwn(tree.name[node]),
     repeated: app.repeated,
     selectedName: app.chosen.name,
@@ -63,6 +69,11 @@ export class GraphView {
     this.anchored = node;
     while (this.top > 0 && !(node >= this.top && node < tree.end[this.top])) this.top = tree.parent[this.top];
     this.showCrumbs();
+  }
+
+  // What is shown next begins with its own window.
+  forgetWindow() {
+    this.whole = 0;
   }
 
   showCrumbs() {
@@ -132,30 +143,56 @@ export class CallersView {
   constructor(app) {
     this.app = app;
     this.id = 'callers';
-    this.flame = new FlameView(app.listener, 'callers');
-    this.flame.rootRow = this.flame.wholeRow = -1;
-    this.element = h('section.view', { alt: 'Merged callers' }, this.flame.element);
+    this.graph = new FlameView(app.listener, 'callers');
+    this.graph.rootRow = this.graph.wholeRow = -1;
+    this.rows = new CallerRows(app);
+    this.asRows = h('input', { type: 'checkbox', onchange: () => app.update({ callerRows: this.asRows.checked }) });
+    const tools = h('div.tools', h('label', this.asRows, ' as a table'));
+    this.element = h('section.view', { alt: 'Merged callers' }, tools, this.graph.element, this.rows.element);
+  }
+
+  // What draws a graph; nothing, while rows are shown.
+  get flame() {
+    return this.app.state.callerRows ? null : this.graph;
+  }
+
+  get list() {
+    return this.rows.list;
   }
 
   show() {
-    const { app } = this;
+    const { app, graph } = this;
+    const { callerRows } = app.state;
     if (this.made !== app.shown) {
       this.tree = mergedCallers(app.result.tree, app.shown);
       this.made = app.shown;
       this.cursor = -1;
     }
+    this.asRows.checked = callerRows;
+    graph.element.hidden = callerRows;
+    this.rows.element.hidden = !callerRows;
+    if (callerRows) return this.rows.show(this.tree);
     const model = modelOf(app, this.tree, app.shown, { total: this.tree.total, rootName: app.rootName });
-    this.flame.flame = app.state.flame;
-    this.flame.cursor = this.cursor;
-    this.flame.show(model, this.shownTree === this.tree);
+    graph.flame = app.state.flame;
+    graph.cursor = this.cursor;
+    graph.show(model, this.shownTree === this.tree);
     this.shownTree = this.tree;
   }
 
+  move(step) {
+    this.rows.move(step);
+  }
+
+  sideways(inward) {
+    this.rows.sideways(inward);
+  }
+
   redraw() {
-    if (!this.flame.model) return;
-    this.flame.cursor = this.cursor;
-    this.flame.model.selectedName = this.app.chosen.name;
-    this.flame.redraw();
+    if (!this.flame) return this.rows.redraw();
+    if (!this.graph.model) return;
+    this.graph.cursor = this.cursor;
+    this.graph.model.selectedName = this.app.chosen.name;
+    this.graph.redraw();
   }
 }
 
