@@ -26,7 +26,6 @@ using base::ErrorCode;
 
 constexpr std::size_t kMaxProcesses = 1U << 22; // the kernel's largest pid_max
 constexpr std::size_t kStatusBytes = 64 * 1024;
-constexpr std::chrono::milliseconds kEndTime{500}; // of all threads, once the first ends
 constexpr char kGoneCure[] =
     "start it again and capture that; kubectl describe pod, or dmesg on the "
     "node, tells why it ended";
@@ -58,6 +57,14 @@ base::UniqueFd open_at(int directory, const char* name, int flags) {
     fd = ::openat(directory, name, flags | O_CLOEXEC);
   } while (fd < 0 && errno == EINTR);
   return base::UniqueFd(fd);
+}
+
+// As Process::read(), but nothing is asked of the process if it fails: what decides whether the
+// process has ended must not depend on that.
+base::Result<std::string> text_of(const base::UniqueFd& directory, const std::string& name) {
+  const base::UniqueFd file = open_at(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW);
+  return file ? base::read_all(file.get(), kStatusBytes, name)
+              : base::errno_failure(errno, "cannot open " + name);
 }
 
 } // namespace
@@ -122,10 +129,8 @@ base::Error Process::failure(int os_errno, const std::string& name) const {
   return base::errno_error(os_errno, "cannot read /proc/" + std::to_string(pid_) + "/" + name);
 }
 
-std::optional<ProcessStat> Process::stat() const {
-  const base::UniqueFd file = open_at(directory_.get(), "stat", O_RDONLY);
-  const auto text = file ? base::read_all(file.get(), kStatusBytes, "stat")
-                         : base::errno_failure(errno, "cannot open stat");
+std::optional<ProcessStat> Process::stat(const std::string& name) const {
+  const auto text = text_of(directory_, name);
   const auto stat = text ? parse_stat(*text) : base::fail(text.error());
   return stat ? std::optional(*stat) : std::nullopt;
 }
@@ -146,13 +151,12 @@ bool Process::another_thread_runs() const {
     if (thread == first) {
       return true;
     }
-    const auto text = read("task/" + thread + "/stat", kStatusBytes);
-    const auto stat = text ? parse_stat(*text) : base::fail(text.error());
-    if (!stat || stat->ending()) {
+    const std::optional<ProcessStat> now = stat("task/" + thread + "/stat");
+    if (!now || now->ending()) {
       return true;
     }
-    const auto more = read("task/" + thread + "/status", kStatusBytes);
-    const auto status = more ? parse_status(*more) : base::fail(more.error());
+    const auto text = text_of(directory_, "task/" + thread + "/status");
+    const auto status = text ? parse_status(*text) : base::fail(text.error());
     found = status && !status->awaits(SIGKILL);
     return !found;
   });

@@ -48,6 +48,7 @@ class Process {
   // Waits until it no longer is, but no longer than `patience`; false if it still is. What a
   // process closes as it ends can be noticed a moment before its threads are seen to end.
   bool ends_within(std::chrono::milliseconds patience) const;
+  static constexpr std::chrono::milliseconds kEndTime{500}; // enough, once it has begun to end
   // What ended it ("signal 9 (Killed)", "exit status 1"), while its parent has yet to ask and if
   // the kernel tells us; else empty.
   std::string ending() const;
@@ -78,7 +79,7 @@ class Process {
  private:
   Process(pid_t pid, base::UniqueFd directory) : pid_(pid), directory_(std::move(directory)) {}
   base::Error failure(int os_errno, const std::string& name) const;
-  std::optional<ProcessStat> stat() const;
+  std::optional<ProcessStat> stat(const std::string& name = "stat") const;
   bool another_thread_runs() const;
 
   pid_t pid_;

@@ -31,6 +31,8 @@ struct ProcessStatus {
   std::uint64_t queued_signals = 0, queued_signals_limit = 0;
 
   pid_t innermost_pid() const { return namespace_pids.back(); }
+  // Of the thread that this is the status of, the first one if it is a process's.
+  bool ended() const { return state == 'Z' || state == 'X'; }
   bool catches(int signal_number) const {
     return (caught_signals >> (signal_number - 1) & 1U) != 0;
   }

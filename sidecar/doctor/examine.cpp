@@ -40,7 +40,7 @@ std::string pids_of(const jvm::Target& target) {
 
 Check check_process(const jvm::Target& target) {
   const auto now = target.process.status();
-  if (!now || now->state == 'Z' || now->state == 'X') {
+  if (!now || now->ended()) {
     return checks::fail(CheckId::kProcess, target.process.gone());
   }
   if (now->state == 'T' || now->state == 't') {

@@ -146,7 +146,7 @@ Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadl
 // The status of now, not of discovery: it decides whether SIGQUIT is a question or death.
 base::Result<container::ProcessStatus> check_running(const Target& target) {
   JPROF_TRY_ASSIGN(container::ProcessStatus now, target.process.status());
-  if (now.state == 'Z' || now.state == 'X') {
+  if (now.ended()) {
     return base::fail(target.process.gone());
   }
   if (now.state == 'T' || now.state == 't') {

@@ -25,7 +25,6 @@ constexpr std::size_t kMapsBytes = 64U
                                    << 20U; // 500 000 mappings; the kernel's default limit is 65 530
 constexpr std::size_t kThreadsLookedAt = 64; // a JVM makes its own threads first
 constexpr std::chrono::seconds kStepTime{5};
-constexpr std::chrono::milliseconds kEndTime{500}; // of the other threads, once the first has ended
 
 // Names that HotSpot and OpenJ9 give to threads of theirs, cut to 15 bytes by the kernel.
 constexpr std::array<std::string_view, 7> kVmThreads = {
@@ -132,8 +131,9 @@ base::Result<Target> find_by_pid(const ProcRoot& proc, pid_t pid, std::string_vi
   if (!found) {
     JPROF_TRY_ASSIGN(const Process process, Process::open(proc, pid));
     JPROF_TRY_ASSIGN(const container::ProcessStatus status, process.status());
-    const bool first_thread_ended = status.state == 'Z' || status.state == 'X';
-    if (process.ends_within(first_thread_ended ? kEndTime : std::chrono::milliseconds(0))) {
+    const bool first_thread_ended = status.ended();
+    if (process.ends_within(first_thread_ended ? Process::kEndTime
+                                               : std::chrono::milliseconds(0))) {
       return base::fail(process.gone());
     }
     if (first_thread_ended) {
@@ -167,7 +167,7 @@ base::Result<Target> find_by_pid(const ProcRoot& proc, pid_t pid, std::string_vi
 base::Result<std::optional<Candidate>> look_at(const ProcRoot& proc, pid_t pid) {
   JPROF_TRY_ASSIGN(Process process, Process::open(proc, pid));
   JPROF_TRY_ASSIGN(container::ProcessStatus status, process.status());
-  if (status.state == 'Z' || status.state == 'X') {
+  if (status.ended()) {
     return std::nullopt;
   }
   base::Result<container::LoadedVm> vm = read_vm(process);

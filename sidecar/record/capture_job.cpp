@@ -47,8 +47,6 @@ using std::chrono::nanoseconds;
 
 constexpr std::chrono::seconds kRootTimeout{5};
 constexpr std::size_t kCommandBytes = 64U << 10;
-// Of a process whose socket was seen to close, or whose files went, until the last thread is gone.
-constexpr std::chrono::milliseconds kEndTime{500};
 
 std::string main_class_of(const jvm::Target& target) {
   const auto cmdline = target.process.read("cmdline", kCommandBytes);
@@ -128,7 +126,8 @@ class Capture {
     file.limit_to(room_.files);
     base::Result<RecorderResult> result = record_from(target, agent_file, file);
     base::Status kept = result ? judge(*result, target) : base::fail(result.error());
-    if (!kept && blames_target(kept.error()) && target.process.ends_within(kEndTime)) {
+    if (!kept && blames_target(kept.error()) &&
+        target.process.ends_within(container::Process::kEndTime)) {
       kept = base::fail(target.process.gone());
     }
     if (!kept) {
