@@ -134,16 +134,19 @@ std::int32_t ClassFields::in_stream(std::uint64_t klass, std::uint64_t pool, con
   return -1;
 }
 
+bool holds_symbol(const sampling::VmLayout& vm, std::uint64_t symbol, const char* text) {
+  std::uint16_t length = 0;
+  return symbol != 0 && (symbol & 7) == 0 &&
+         load(field(symbol, vm.method.symbol_length), &length) &&
+         arch::holds_text(field(symbol, vm.method.symbol_body), length, text);
+}
+
 bool ClassFields::is_symbol(std::uint64_t pool, std::uint32_t index, const char* text) const {
   const auto& layout = vm_->method;
   std::uint32_t pool_length = 0;
-  std::uint16_t length = 0;
   const std::uint64_t symbol = word_at(field(pool, layout.pool_bytes) + std::uint64_t{index} * 8);
-  if (!load(field(pool, layout.pool_length), &pool_length) || index == 0 || index >= pool_length ||
-      symbol == 0 || (symbol & 7) != 0 || !load(field(symbol, layout.symbol_length), &length)) {
-    return false;
-  }
-  return arch::holds_text(field(symbol, layout.symbol_body), length, text);
+  return load(field(pool, layout.pool_length), &pool_length) && index != 0 && index < pool_length &&
+         holds_symbol(*vm_, symbol, text);
 }
 
 } // namespace jprof::agent::jvm

@@ -13,6 +13,9 @@
 
 namespace jprof::agent::jvm {
 
+// Whether there is a Symbol at this address, and it is `text`.
+bool holds_symbol(const sampling::VmLayout& vm, std::uint64_t symbol, const char* text);
+
 class ClassFields {
  public:
   // False if this JVM does not say how it describes fields.

@@ -29,9 +29,8 @@ std::uint64_t field(std::uint64_t object, std::int32_t offset) {
 }
 
 // What lies behind the last of the classes is anything.
-std::uint64_t word_if_readable(std::uint64_t object, std::int32_t offset) {
-  const std::uint64_t at = field(object, offset);
-  return object != 0 && (object & 7) == 0 && arch::is_readable(at) ? word_at(at) : 0;
+bool can_read(std::uint64_t object, std::int32_t offset) {
+  return object != 0 && (object & 7) == 0 && arch::is_readable(field(object, offset));
 }
 
 // The classes that the JVM itself uses, by name.
@@ -50,11 +49,11 @@ class KnownClasses {
   std::uint64_t find(const char* name) const {
     for (std::uint64_t i = 0; i < kMostClasses; ++i) {
       const std::uint64_t klass = word_at(first_ + i * 8);
-      const std::uint64_t symbol = word_if_readable(klass, vm_->method.klass_name);
-      std::uint16_t length = 0;
-      if (word_if_readable(symbol, vm_->method.symbol_length) != 0 &&
-          load(field(symbol, vm_->method.symbol_length), &length) &&
-          arch::holds_text(field(symbol, vm_->method.symbol_body), length, name)) {
+      if (!can_read(klass, vm_->method.klass_name)) {
+        continue;
+      }
+      const std::uint64_t symbol = word_at(field(klass, vm_->method.klass_name));
+      if (can_read(symbol, vm_->method.symbol_length) && holds_symbol(*vm_, symbol, name)) {
         return klass;
       }
     }
