@@ -5,7 +5,8 @@
 import { button, h, refill } from '../dom/dom.js';
 import { hashText, visible } from '../data/names.js';
 import { formatCount, formatShare, plural } from '../data/numbers.js';
-import { Pools } from '../data/pools.js';
+import { poolNamer } from '../data/pools.js';
+import { weightOf } from '../data/selection.js';
 import { STATES } from '../views/strip.js';
 import { VirtualList } from '../dom/virtual.js';
 
@@ -47,13 +48,14 @@ export class ThreadPanel {
   }
 
   count() {
-    const { timed, threads, perSample } = this.side;
+    const { timed, threads } = this.side;
+    const weight = weightOf(this.side);
     this.weight = new Float64Array(threads.length);
     this.samples = new Float64Array(threads.length);
     this.byState = new Float64Array(STATES.length);
     for (let s = 0; s < timed.count; s++) {
       const n = timed.repeat ? timed.repeat[s] : 1;
-      this.weight[timed.thread[s]] += timed.weight ? timed.weight[s] : n * (perSample || 1);
+      this.weight[timed.thread[s]] += weight(s);
       this.samples[timed.thread[s]] += n;
       this.byState[Math.min(timed.state[s], STATES.length - 1)] += n;
     }
@@ -81,11 +83,11 @@ export class ThreadPanel {
   arrange() {
     const { state, shadow } = this.app;
     const wanted = this.filter.value.trim().toLowerCase();
-    const pools = state.pooled && new Pools(state.pools);
+    const poolOf = poolNamer(state);
     const groups = new Map();
     this.side.threads.forEach((name, i) => {
       if (wanted && !name.toLowerCase().includes(wanted)) return;
-      const key = pools ? pools.of(name) : name;
+      const key = poolOf(name);
       const group = groups.get(key) || { label: key, names: new Set(), count: 0, weight: 0, samples: 0 };
       group.names.add(name);
       group.count++;

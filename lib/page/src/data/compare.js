@@ -3,7 +3,7 @@
 
 // Two captures (or two ranges of one) side by side, and how sure a difference is.
 import { TreeBuilder } from './reshape.js';
-import { eachSelected } from './selection.js';
+import { eachSelected, weightOf } from './selection.js';
 
 export const SLICES = 24;
 export const FEW_SAMPLES = 20;
@@ -119,12 +119,12 @@ export function sumSlices(side, selection, count, keysOf) {
   if (!side.timed || side.timed.count < SLICES) return null;
   const sums = new SliceSums(count);
   const slice = new Float64Array(count);
-  const { weight, repeat } = side.timed;
+  const weight = weightOf(side);
   for (const range of sliceBounds(side.timed, selection && selection.range)) {
     const touched = [];
     let whole = 0;
     eachSelected(side.timed, { ...selection, range }, (s) => {
-      const w = weight ? weight[s] : (repeat ? repeat[s] : 1) * (side.perSample || 1);
+      const w = weight(s);
       let used = false;
       keysOf(s, (key) => {
         used = true;

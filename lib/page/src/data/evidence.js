@@ -4,9 +4,7 @@
 // How sure the differences of a comparison are, per node of the tree and per method, for total and for self weight. The
 // sums over time slices cost a pass over the samples: they are made when first asked for, and kept with the result.
 import { judge, sumSlices } from './compare.js';
-
-// Slices know nothing of stacks that were kept or dropped by name.
-const hasSlices = (state) => !state.chips.some((chip) => chip.verb === 'keep' || chip.verb === 'drop');
+import { stackFilters } from './selection.js';
 
 // The node of the tree that a sample stands for, by its index; below 0: none.
 export function nodeOfSample({ bySample, map }, timed) {
@@ -14,10 +12,10 @@ export function nodeOfSample({ bySample, map }, timed) {
   return map ? (s) => map[timed.node[s]] : (s) => timed.node[s];
 }
 
-// visit(node, add): calls add(key) once for every key that a sample at the node counts for.
+// Slices know nothing of stacks that were kept or dropped by name. visit(node, add): calls add(key) once for every key that a sample at the node counts for.
 function slicesOf(result, state, count, visit) {
   return result.sides.map((side, i) => {
-    if (!side.timed || !hasSlices(state)) return null;
+    if (!side.timed || stackFilters(state.chips).length) return null;
     const nodeOf = nodeOfSample(result.shape, side.timed);
     return sumSlices(side, result.selections[i], count, (s, add) => visit(nodeOf(s), add));
   });
@@ -34,29 +32,32 @@ function nodeSums(result, state, which) {
   return kept[which];
 }
 
-// which: 'total' or 'self'. Returns judge(node): see compare.js.
-export function nodeEvidence(result, state, which) {
-  const sums = nodeSums(result, state, which);
-  return (node) =>
+// values: of both sides, per key. Returns judge(key): see compare.js.
+function judgeBy(result, which, values, sums) {
+  return (key) =>
     judge(
-      node,
+      key,
       ...result.measures.map((m, i) => ({
-        part: m[which][node],
+        part: values[i][which][key],
         whole: m.total[0],
         samples: m.samplesOf(0),
-        count: which === 'self' ? m.selfSamplesOf(node) : m.samplesOf(node),
+        count: which === 'self' ? values[i].selfSamplesOf(key) : values[i].samplesOf(key),
         sums: sums[i],
       })),
     );
 }
 
+// which: 'total' or 'self'. Returns judge(node).
+export const nodeEvidence = (result, state, which) => judgeBy(result, which, result.measures, nodeSums(result, state, which));
+
 function nameSums(result, state, which, count) {
   const kept = (result.nameSums ??= {});
+  if (kept[which]) return kept[which];
   const { parent, name } = result.tree;
   // Recursion counts once.
   const stamp = new Int32Array(count).fill(-1);
   let turn = 0;
-  kept[which] ??= slicesOf(result, state, count, (node, add) => {
+  kept[which] = slicesOf(result, state, count, (node, add) => {
     if (which === 'self') {
       if (node > 0) add(name[node]);
       return;
@@ -72,20 +73,7 @@ function nameSums(result, state, which, count) {
 }
 
 // methods: the sums per method of both sides. Returns judge(name).
-export function nameEvidence(result, state, which, methods) {
-  const sums = nameSums(result, state, which, methods[0].total.length);
-  return (n) =>
-    judge(
-      n,
-      ...result.measures.map((m, i) => ({
-        part: methods[i][which][n],
-        whole: m.total[0],
-        samples: m.samplesOf(0),
-        count: which === 'self' ? methods[i].selfSamplesOf(n) : methods[i].samplesOf(n),
-        sums: sums[i],
-      })),
-    );
-}
+export const nameEvidence = (result, state, which, methods) => judgeBy(result, which, methods, nameSums(result, state, which, methods[0].total.length));
 
 // Whether both sides had enough time slices.
 export const isSliced = (result) => Boolean(result.nameSums && result.nameSums.total.every(Boolean));

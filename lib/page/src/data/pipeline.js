@@ -5,11 +5,11 @@
 import { Matcher } from './matcher.js';
 import { hashText, withoutGenerated } from './names.js';
 import { prefixesOf, startsWithAny } from './ownership.js';
-import { Pools } from './pools.js';
+import { poolNamer } from './pools.js';
 import { reshape, splitByThread } from './reshape.js';
 import { START_NAME, foldRoots, rootsToFold } from './roots.js';
 import { matchNames, parseQuery } from './search.js';
-import { Measure, mask, selfUnder, stacksWith } from './selection.js';
+import { Measure, eachSelected, mask, selfUnder, stackFilters, stacksWith, weightOf } from './selection.js';
 
 const LIBRARY = '… library code';
 
@@ -136,8 +136,8 @@ export class Pipeline {
       else shape = { tree: this.source.tree, map: null };
       if (split) {
         const side = this.source.sides[0];
-        const pools = state.pooled && new Pools(state.pools);
-        shape = splitByThread(side, shape, side.threads.map((name) => this.intern((pools ? pools.of(name) : name) || '(unnamed thread)')));
+        const poolOf = poolNamer(state);
+        shape = splitByThread(side, shape, side.threads.map((name) => this.intern(poolOf(name) || '(unnamed thread)')));
       }
       // Large captures: only the last few shapes stay.
       if (this.shapes.size > (this.source.tree.size > 1e6 ? 1 : 4)) this.shapes.clear();
@@ -166,8 +166,7 @@ export class Pipeline {
     let part = selfUnder(side, selection);
     const whole = sumOf(part.self);
     const dropped = state.chips.length ? new Uint8Array(side.tree.size) : null;
-    for (const chip of state.chips) {
-      if (chip.verb !== 'keep' && chip.verb !== 'drop') continue;
+    for (const chip of stackFilters(state.chips)) {
       const flag = stacksWith(side.tree, this.hitsOf(chip.text));
       part = mask(part, flag, chip.verb === 'keep' ? 1 : 0);
       for (let i = 0; i < flag.length; i++) if (flag[i] !== (chip.verb === 'keep' ? 1 : 0)) dropped[i] = 1;
@@ -205,30 +204,18 @@ export class Pipeline {
     const { timed, perSample } = side;
     const self = new Float64Array(shape.tree.size);
     const samples = perSample ? null : new Float64Array(shape.tree.size);
+    const weight = weightOf(side);
     let lost = 0;
-    this.eachOf(side, selection, (s, weight, repeat) => {
+    eachSelected(timed, selection, (s) => {
       if (dropped && dropped[timed.node[s]]) return;
       const to = shape.bySample[s];
-      if (to < 0) lost += weight;
+      if (to < 0) lost += weight(s);
       else {
-        self[to] += weight;
-        if (samples) samples[to] += repeat;
+        self[to] += weight(s);
+        if (samples) samples[to] += timed.repeat ? timed.repeat[s] : 1;
       }
     });
     return { self, samples, lost };
-  }
-
-  eachOf(side, selection, visit) {
-    const { timed, perSample } = side;
-    const from = selection.range ? selection.range[0] : -Infinity;
-    const to = selection.range ? selection.range[1] : Infinity;
-    for (let s = 0; s < timed.count; s++) {
-      if (timed.time[s] < from || timed.time[s] >= to) continue;
-      if (selection.threads && !selection.threads[timed.thread[s]]) continue;
-      if (selection.states && !selection.states[timed.state[s]]) continue;
-      const repeat = timed.repeat ? timed.repeat[s] : 1;
-      visit(s, timed.weight ? timed.weight[s] : repeat * (perSample || 1), repeat);
-    }
   }
 
   // { tree, measures: [one, or base and other], chips: [{ chip, gone, whole }] }

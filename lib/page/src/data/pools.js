@@ -43,7 +43,7 @@ export function matchesPattern(pattern, name) {
   return p === pattern.length;
 }
 
-export class Pools {
+class Pools {
   // text: patterns with commas between, which come before what the names themselves say.
   constructor(text) {
     this.patterns = text.split(',').map((part) => part.trim()).filter(Boolean).slice(0, MAX_PATTERNS);
@@ -53,4 +53,11 @@ export class Pools {
   of(name) {
     return this.patterns.find((pattern) => matchesPattern(pattern, name)) ?? name.replace(NUMBERS, '#');
   }
+}
+
+// What a thread counts as under a state: its pool, or its own name.
+export function poolNamer({ pooled, pools }) {
+  if (!pooled) return (name) => name;
+  const made = new Pools(pools);
+  return (name) => made.of(name);
 }

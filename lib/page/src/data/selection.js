@@ -53,6 +53,12 @@ export function eachSelected(timed, selection, visit) {
   }
 }
 
+// The weight of a timed sample, by its index.
+export const weightOf = ({ timed: { weight, repeat }, perSample }) => (s) => (weight ? weight[s] : (repeat ? repeat[s] : 1) * (perSample || 1));
+
+// Filters that look at whole stacks.
+export const stackFilters = (chips) => chips.filter(({ verb }) => verb === 'keep' || verb === 'drop');
+
 // Self weight and samples per node of the recorded tree under a selection.
 export function selfUnder(capture, selection) {
   if (isWhole(selection) || !capture.timed) {
@@ -61,11 +67,11 @@ export function selfUnder(capture, selection) {
   const { timed, perSample } = capture;
   const self = new Float64Array(capture.tree.size);
   const samples = perSample ? null : new Float64Array(capture.tree.size);
-  const { node, repeat, weight } = timed;
+  const { node, repeat } = timed;
+  const weight = weightOf(capture);
   eachSelected(timed, selection, (s) => {
-    const n = repeat ? repeat[s] : 1;
-    self[node[s]] += weight ? weight[s] : n * (perSample || 1);
-    if (samples) samples[node[s]] += n;
+    self[node[s]] += weight(s);
+    if (samples) samples[node[s]] += repeat ? repeat[s] : 1;
   });
   return { self, samples };
 }

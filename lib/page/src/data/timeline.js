@@ -3,7 +3,7 @@
 
 // Samples over time, in bins: all of them, those that the filters leave, and of these what a search found and what is selected.
 import { nodeOfSample } from './evidence.js';
-import { eachSelected, stacksWith } from './selection.js';
+import { eachSelected, stackFilters, stacksWith, weightOf } from './selection.js';
 
 const MIN_BIN_PIXELS = 3;
 const UNITS = new Map([['ns', 1], ['us', 1e3], ['\u00b5s', 1e3], ['ms', 1e6], ['s', 1e9]]);
@@ -24,14 +24,12 @@ export function timeBins([from, to], interval, width) {
   return { first, step, count: Math.max(1, Math.ceil((to - first) / step - 1e-9)) };
 }
 
-export const weightOf = ({ timed, perSample }) => (s) => (timed.weight ? timed.weight[s] : (timed.repeat ? timed.repeat[s] : 1) * (perSample || 1));
-
 // Which samples the filters leave, apart from the range of time: a test of a sample's index, or null for all.
 export function passes(pipeline, result, state) {
   const { timed, tree } = result.sides[0];
   const { shape } = result;
   const { threads, states } = result.selections[0];
-  const flags = state.chips.filter(({ verb }) => verb === 'keep' || verb === 'drop').map(({ verb, text }) => [stacksWith(tree, pipeline.hitsOf(text)), verb === 'keep' ? 1 : 0]);
+  const flags = stackFilters(state.chips).map(({ verb, text }) => [stacksWith(tree, pipeline.hitsOf(text)), verb === 'keep' ? 1 : 0]);
   const started = state.chips.some(({ verb }) => verb === 'start');
   if (!threads && !states && !flags.length && !started) return null;
   const place = nodeOfSample(shape, timed);
@@ -72,4 +70,5 @@ export function countBins(side, range, bins, tests, rows = 1, rowOf = () => 0) {
 }
 
 export const sumOf = (cells) => cells.reduce((sum, row) => row.reduce((a, b) => a + b, sum), 0);
-export const highestOf = (cells) => cells[0].reduce((highest, _, c) => Math.max(highest, cells.reduce((sum, row) => sum + row[c], 0)), 0);
+// Of each bin, the sum of its rows.
+export const stacked = (cells) => cells[0].map((_, c) => cells.reduce((sum, row) => sum + row[c], 0));

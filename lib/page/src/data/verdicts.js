@@ -119,7 +119,7 @@ export class Verdicts {
 // Made once for a result.
 export const verdictsOf = (names, result, state, sums) => (result.verdicts ??= new Verdicts(names, result, state, sums));
 
-export function points(difference) {
+function points(difference) {
   const size = Math.abs(100 * difference);
   return (difference < 0 ? '−' : '+') + size.toFixed(size >= 1 ? 1 : 2);
 }

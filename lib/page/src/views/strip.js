@@ -6,7 +6,8 @@ import { h, later, listen, oncePerFrame } from '../dom/dom.js';
 import { markColour, textColour } from '../graph/colours.js';
 import { drawHeat, heatCells, heatGrid, heatTick } from './heat.js';
 import { formatClock, formatCount, formatSeconds, formatShare, plural } from '../data/numbers.js';
-import { countBins, highestOf, holdsHit, intervalTicks, isChosen, passes, sumOf, timeBins, weightOf } from '../data/timeline.js';
+import { weightOf } from '../data/selection.js';
+import { countBins, holdsHit, intervalTicks, isChosen, passes, stacked, sumOf, timeBins } from '../data/timeline.js';
 
 export const STATES = ['unknown', 'running', 'runnable', 'sleeping', 'waiting', 'parked', 'blocked', 'in native'];
 const STATE_LIGHT = ['#6f9bd1', '#4f9d69', '#8cc084', '#c9ccd3', '#d8b765', '#e3cf97', '#d1685c', '#d9975a'];
@@ -158,8 +159,8 @@ export class Strip {
     const { state } = side.timed;
     const of = (tests) => tests && countBins(side, view, bins, tests);
     const shown = countBins(side, view, bins, layers.shown, STATES.length, (s) => Math.min(state[s], STATES.length - 1));
-    const whole = layers.filtered ? this.wholeOf(bins, of) : [shown[0].map((_, c) => shown.reduce((sum, row) => sum + row[c], 0))];
-    return { layers, bins, shown, whole, found: of(layers.found), selected: of(layers.selected), highest: highestOf(whole) };
+    const whole = layers.filtered ? this.wholeOf(bins, of) : [stacked(shown)];
+    return { layers, bins, shown, whole, found: of(layers.found), selected: of(layers.selected), highest: Math.max(...whole[0]) };
   }
 
   // It stays while filters change.
