@@ -23,8 +23,10 @@ def ignores_interrupts():
 class Tracing:
     """A tracer that attaches to all threads, and ends: asked to, as a person would, or killed. once() says whether it was there."""
 
-    COMMANDS = {"strace": ("strace", "-f", "-e", "trace=none", "-o", "/dev/null", "-p"),
-                "gdb": ("gdb", "-batch", "-iex", "set debuginfod enabled off", "-ex", "info threads", "-ex", "continue", "-p")}  # fmt: skip
+    # What a shell starts in the background ignores SIGINT, and so would these.
+    HEARS = ("env", "--default-signal=INT")
+    COMMANDS = {"strace": (*HEARS, "strace", "-f", "-q", "-e", "trace=none", "-o", "/dev/null", "-p"),
+                "gdb": (*HEARS, "gdb", "-batch", "-iex", "set debuginfod enabled off", "-ex", "info threads", "-ex", "continue", "-p")}  # fmt: skip
 
     def __init__(self, who, pid, chance):
         self.command, self.pid, self.chance = [*self.COMMANDS[who], str(pid)], pid, chance

@@ -13,7 +13,6 @@ import collections
 import os
 import pathlib
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -100,8 +99,6 @@ def main():
     parser.add_argument("--keep", action="store_true", help="leave the folder with the log where something is wrong")
     parser.add_argument("jdk", nargs="*", default=["jdk-8", "jdk-17", "jdk-21", "jdk-25"])
     arguments = parser.parse_intermixed_args()
-    # A shell's background jobs ignore it, and so would the tracers that it is to end.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"faults: seed {arguments.seed}, {arguments.seconds:.0f} s, {' '.join(arguments.jdk)}", flush=True)
     javas = [(jdk, part(jdk) + "/run-java") for jdk in arguments.jdk]
     store, profiler = part("versitygw") + "/versitygw", part("async-profiler") + "/bin/asprof"

@@ -10,6 +10,7 @@ import time
 
 from freezer import frozen
 from portal import Portal
+from tracing import Tracing
 
 TROUBLES = []
 
@@ -96,9 +97,9 @@ def the_store_is_a_portal(pod, random):
     pod.store.start()
 
 
-def trace(command, told, ends, random):
+def trace(who, told, ends, random):
     """Holds the JVM's threads for a while; ends as told to, or is killed."""
-    with subprocess.Popen([*command, "-p", str(told.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    with subprocess.Popen([*Tracing.COMMANDS[who], str(told.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as tracer:  # fmt: skip
         time.sleep(random.uniform(0.5, 4))
         tracer.send_signal(random.choice(ends))
@@ -106,13 +107,12 @@ def trace(command, told, ends, random):
 
 @trouble
 def a_tracer_comes_and_goes(pod, random):
-    trace(["strace", "-f", "-q", "-e", "trace=none", "-o", "/dev/null"], random.choice(pod.targets), [signal.SIGINT], random)
+    trace("strace", random.choice(pod.targets), [signal.SIGINT], random)
 
 
 @trouble
 def a_debugger_comes_and_goes(pod, random):
-    trace(["gdb", "-batch", "-iex", "set debuginfod enabled off", "-ex", "info threads", "-ex", "continue"],
-          random.choice(pod.targets), [signal.SIGINT, signal.SIGKILL], random)  # fmt: skip
+    trace("gdb", random.choice(pod.targets), [signal.SIGINT, signal.SIGKILL], random)
 
 
 @trouble
