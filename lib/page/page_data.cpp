@@ -30,11 +30,12 @@ std::uint64_t weight_per_sample(const Profile& profile) {
   return same && each > 0 ? each : 0;
 }
 
-// Stacks numbered by falling count of samples, then by node: the reader sorts the same way.
+// Stacks numbered by falling count of samples, then by node: the reader sorts the same way. Rests
+// of CPU time have a weight alone.
 std::vector<std::uint32_t> rank_nodes(const CallTree& tree) {
   std::vector<std::uint32_t> nodes;
   for (std::uint32_t n = 0; n < tree.size(); ++n) {
-    if (tree.self_count[n] > 0) {
+    if (tree.self_count[n] > 0 || tree.self_weight[n] > 0) {
       nodes.push_back(n);
     }
   }
@@ -253,7 +254,7 @@ Facts describe_capture(const Profile& profile) {
 std::string encode_page_data(const Profile& profile, const CallTree& tree,
                              const std::string& title) {
   const std::uint64_t each = weight_per_sample(profile);
-  const bool weights = each == 0 && profile.total_count() > 0;
+  const bool weights = each == 0 && profile.total_weight() > 0;
   const bool timed = profile.info().has_times && !profile.samples().empty();
 
   Columns columns;

@@ -35,6 +35,7 @@ enum class FrameKind : std::uint8_t {
   kKernel,
   kError,  // "[not_walkable]" and the like: what could not be named, and why
   kThread, // a thread's name as root frame
+  kRest,   // CPU time that no sample stands for (lib/profile/rest.h)
 };
 
 // Equal frames have one FrameId. `name` is the whole label without decoration: "com.acme.Foo.bar"
@@ -69,7 +70,8 @@ struct Thread {
 };
 
 // One observation, or `count` of them merged where the source has no times (has_times is false then
-// and time is 0). `weight` is in the profile's unit and is what widths are made of.
+// and time is 0); none at all where the frame is a kRest. `weight` is in the profile's unit and is
+// what widths are made of.
 struct Sample {
   std::chrono::nanoseconds time{0}; // since ProfileInfo::start
   ThreadId thread{0};

@@ -18,8 +18,8 @@ constexpr std::string_view kDamaged = "[damaged]";
 constexpr std::size_t kMostShownBytes = 256U << 20;
 
 FrameKind kind_of(std::uint8_t value) {
-  return value <= static_cast<std::uint8_t>(FrameKind::kThread) ? static_cast<FrameKind>(value)
-                                                                : FrameKind::kUnknown;
+  return value <= static_cast<std::uint8_t>(FrameKind::kRest) ? static_cast<FrameKind>(value)
+                                                              : FrameKind::kUnknown;
 }
 
 template <typename Id, typename Missing>
@@ -226,7 +226,7 @@ RecordingDecoder::Outcome RecordingDecoder::add_samples(std::string_view bytes) 
   if (!decode_samples(bytes, kMostChunkSamples, block)) {
     return Outcome::kDamaged;
   }
-  if (samples_ + block.size() > options_.samples) {
+  if (entries_ + block.size() > options_.samples) {
     return Outcome::kLimit;
   }
   for (const Sample& sample : block) {
@@ -253,7 +253,8 @@ RecordingDecoder::Outcome RecordingDecoder::add_sample(Sample sample) {
   if (!note_thread(sample.thread)) {
     return Outcome::kLimit;
   }
-  ++samples_;
+  ++entries_;
+  samples_ += sample.count > 0 ? 1U : 0U;
   weight_ += sample.weight;
   count_ += sample.count;
   const auto file_stack = static_cast<std::uint64_t>(sample.stack);

@@ -59,7 +59,8 @@ class RecordingDecoder {
   std::vector<Sample> kept_;
   std::size_t stack_frames_ = 0;
   std::size_t shown_bytes_ = 0; // of names with lines
-  std::uint64_t samples_ = 0;
+  std::uint64_t entries_ = 0;
+  std::uint64_t samples_ = 0; // entries whose count is not 0
   std::uint64_t weight_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t samples_without_stack_ = 0;

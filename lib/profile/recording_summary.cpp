@@ -97,9 +97,10 @@ class Summarizer {
   }
 
   void add(const Sample& sample) {
-    out_.first = out_.samples == 0 ? sample.time : std::min(out_.first, sample.time);
-    out_.last = out_.samples == 0 ? sample.time : std::max(out_.last, sample.time);
-    ++out_.samples;
+    const bool is_first = std::exchange(nothing_yet_, false);
+    out_.first = is_first ? sample.time : std::min(out_.first, sample.time);
+    out_.last = is_first ? sample.time : std::max(out_.last, sample.time);
+    ++(sample.count > 0 ? out_.samples : out_.rests);
     out_.weight += sample.weight;
     threads_.insert(sample.thread);
   }
@@ -108,6 +109,7 @@ class Summarizer {
   const std::string& name_;
   std::uint64_t offset_ = 0;
   std::set<ThreadId> threads_;
+  bool nothing_yet_ = true;
   RecordingSummary out_;
 };
 

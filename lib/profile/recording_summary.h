@@ -15,10 +15,11 @@ namespace jprof::profile {
 struct RecordingSummary {
   ProfileInfo info; // the last one; of a recording that was cut off, the one that opened it
   std::uint64_t samples = 0;
+  std::uint64_t rests = 0; // entries of a weight alone (lib/profile/rest.h)
   std::uint64_t weight = 0;
-  std::uint64_t threads = 0;           // that have samples
-  std::chrono::nanoseconds first{0};   // sample, since info.start
-  std::chrono::nanoseconds last{0};    // sample
+  std::uint64_t threads = 0;           // that have samples or rests
+  std::chrono::nanoseconds first{0};   // sample or rest, since info.start
+  std::chrono::nanoseconds last{0};    // sample or rest
   std::uint64_t damaged_chunks = 0;    // whose samples are not in the sums
   std::uint64_t samples_in_damage = 0; // as their headers say
   bool complete = false;               // the end is there

@@ -282,7 +282,7 @@ base::Status RecordingWriter::add_sample(const Sample& sample) {
   State& s = *state_;
   JPROF_CHECK(static_cast<std::size_t>(sample.stack) < s.dictionary.stack_count());
   s.waiting.push_back(sample);
-  ++s.samples;
+  s.samples += sample.count > 0 ? 1U : 0U;
   s.weight += sample.weight;
   s.count += sample.count;
   return s.waiting.size() >= s.options.chunk_samples ? flush() : s.failure;
@@ -296,12 +296,13 @@ base::Status RecordingWriter::flush() {
   if (!s.changed_threads.empty()) {
     JPROF_TRY(s.write_threads(payload));
   }
-  const std::size_t count = s.waiting.size();
-  if (count > 0) {
+  const auto samples = static_cast<std::size_t>(
+      std::ranges::count_if(s.waiting, [](const Sample& sample) { return sample.count > 0; }));
+  if (!s.waiting.empty()) {
     payload.field(tag_of(DataTag::kSamples), s.encode_waiting());
   }
   return payload.bytes().empty() ? s.failure
-                                 : s.write_chunk(ChunkKind::kData, payload.bytes(), count);
+                                 : s.write_chunk(ChunkKind::kData, payload.bytes(), samples);
 }
 
 base::Status RecordingWriter::finish(const ProfileInfo& info) {

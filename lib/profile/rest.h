@@ -7,7 +7,8 @@
 #include <string_view>
 
 // The rest of the CPU time: what threads have used and no signal stands for. It is in a profile as
-// samples of one frame, so that weights add up to what was used (docs/formats/recording.md).
+// entries that have a weight, one frame of the kind kRest, and a count of 0: weights add up to what
+// was used, counts to the samples that were taken (docs/formats/recording.md).
 namespace jprof::profile {
 
 inline constexpr std::string_view kAfterLastSample = "[after last sample]";
@@ -16,11 +17,7 @@ inline constexpr std::string_view kEndedUnseen = "[ended unseen]";
 
 inline bool is_rest(const Profile& profile, StackId stack) {
   const auto frames = profile.stack(stack);
-  if (frames.size() != 1 || profile.frame(frames.front()).kind != FrameKind::kError) {
-    return false;
-  }
-  const std::string_view name = profile.string(profile.frame(frames.front()).name);
-  return name == kAfterLastSample || name == kNotSampled || name == kEndedUnseen;
+  return !frames.empty() && profile.frame(frames.back()).kind == FrameKind::kRest;
 }
 
 } // namespace jprof::profile

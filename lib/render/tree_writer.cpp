@@ -23,9 +23,9 @@ std::string_view unit_word(profile::Unit unit) {
 }
 
 std::string_view kind_word(profile::FrameKind kind) {
-  static constexpr std::string_view kWords[] = {"",        "interpreted", "c1",     "c2",
-                                                "inlined", "java-native", "native", "jvm",
-                                                "stub",    "kernel",      "error",  "thread"};
+  static constexpr std::string_view kWords[] = {
+      "",    "interpreted", "c1",     "c2",    "inlined", "java-native", "native",
+      "jvm", "stub",        "kernel", "error", "thread",  "rest"};
   const auto at = static_cast<std::size_t>(kind);
   return at < std::size(kWords) ? kWords[at] : std::string_view();
 }

@@ -94,6 +94,11 @@ FrameId FrameNamer::error_frame(std::string_view label) {
       {.kind = profile::FrameKind::kError, .name = writer_.intern_string(label)});
 }
 
+profile::StackId FrameNamer::rest(std::string_view label) {
+  return single(writer_.intern_frame(
+      {.kind = profile::FrameKind::kRest, .name = writer_.intern_string(label)}));
+}
+
 FrameId FrameNamer::damaged_frame() {
   ++damaged_references_;
   return error_frame("[damaged]");

@@ -41,8 +41,8 @@ class FrameNamer {
 
   // A damaged reference gives the stack of one "[damaged]" frame.
   profile::StackId stack(const wire::SampleSlot& sample);
-  // The stack of CPU time for which there is none: one error frame with this name.
-  profile::StackId without_frames(std::string_view label) { return single(error_frame(label)); }
+  // The stack of CPU time for which there is none (lib/profile/rest.h): one frame with this name.
+  profile::StackId rest(std::string_view label);
   // Stacks and names of these generations will be overwritten.
   void forget(std::uint32_t up_to_generation);
   // Native modules have changed: addresses are named anew.

@@ -97,8 +97,9 @@ base::Status Intake::write_rest(const ThreadBook::Rest& rest, std::string_view l
   ++rests_.count;
   return writer_.add_sample({.time = std::chrono::nanoseconds(time - start),
                              .thread = rest.thread,
-                             .stack = namer_.without_frames(label),
+                             .stack = namer_.rest(label),
                              .state = profile::ThreadState::kRunning,
+                             .count = 0, // time, and no sample
                              .weight = rest.weight_ns});
 }
 

@@ -45,6 +45,7 @@ capture::Measured measured_of(const profile::RecordingSummary& summary) {
   // Nobody knows how long it went on after the last sample that was written.
   out.duration = std::max({nanoseconds(0), info.duration, summary.last});
   out.samples = summary.samples;
+  out.rests = summary.rests;
   out.weight_ns = summary.weight;
   out.threads = summary.threads;
   if (summary.samples_in_damage > 0) {

@@ -241,7 +241,7 @@ test('B19: text has a contrast of 4.5 on every colour, light and dark', async ()
   for (const dark of [false, true]) {
     const fills = [markColour(dark)];
     const names = Array.from({ length: 50 }, (_, i) => `com.p${i % 17}.C${i}.m`);
-    for (let kind = 0; kind < 13; kind++) for (const name of names) fills.push(kindColour(kind, name, dark));
+    for (let kind = 0; kind < 15; kind++) for (const name of names) fills.push(kindColour(kind, name, dark));
     for (const mode of ['package', 'mine']) {
       const colours = new Colours(names);
       colours.choose(mode, dark, 'com.p1');

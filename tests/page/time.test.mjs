@@ -3,9 +3,12 @@
 
 // Times, threads and states.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { closeBrowser, settle, withPage } from './browser.mjs';
-import { T2, T3, pageOf, perfText, withMeta } from './fixtures.mjs';
+import { T2, T3, jprof, pageOf, perfText, withMeta } from './fixtures.mjs';
 import { heapAfterCollection } from './measure.mjs';
 import { details, fragment, press, samplesShown, search, tableRows } from './steps.mjs';
 
@@ -48,6 +51,20 @@ test('B31: a dragged range re-merges every view and total; Esc clears; keys move
     assert.equal(resized.split('-')[0], moved.split('-')[0]);
     assert.ok(Number(resized.split('-')[1]) > Number(moved.split('-')[1]));
     assert.match(await page.locator('.strip-label').innerText(), /\+0\.10 s – \+1\.20 s/);
+  });
+});
+
+test('B31: CPU time that no sample stands for has its width, and is neither a sample nor an error', async () => {
+  const recording = fileURLToPath(new URL('../fuzz/corpus/recording/rests.jprof', import.meta.url));
+  const { samples, tree } = JSON.parse(execFileSync(jprof, ['convert', recording, '--to', 'json']));
+  const rests = tree.children.filter((node) => node.kind === 'rest');
+  assert.ok(samples > 0 && rests.length > 0 && rests.every((node) => node.samples === 0 && node.self > 0), JSON.stringify(tree.children));
+  await withPage(pageOf(readFileSync(recording), { name: 'rests.jprof' }), {}, async (page) => {
+    assert.match(await samplesShown(page), new RegExp(`(^|\\D)${samples} samples`));
+    assert.match(await page.locator('.strip-label').innerText(), new RegExp(`(^|\\D)${samples} timed samples`));
+    const legend = await details(page);
+    assert.match(legend, /not sampled/);
+    assert.doesNotMatch(legend, /error/);
   });
 });
 

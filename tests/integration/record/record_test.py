@@ -8,6 +8,7 @@ PART is a name of scripts/parts; exits 77 (skip) where that part is not on this 
 """
 
 import glob
+import json
 import math
 import os
 import random
@@ -52,10 +53,20 @@ def known_shares_and_equal_totals(context):
 @check
 def weight_is_the_time_of_the_process(context):
     jvm = context.jvm("Known", "threads", "300")
-    code, result = context.record(jvm.pid, "-d", "4s", "-o", "t.jprof")
+    outputs = ["-o", "t.jprof", "-o", "t.json", "-o", "t.html"]
+    code, result = context.record(jvm.pid, "-d", "4s", *outputs)
 
     assert code == 0, result
     accounts_for_all_of_the_time(result)
+    # Rests are time, and no samples.
+    tree = json.loads(context.read("t.json"))
+    assert result["rests"] > 0 and tree["samples"] == result["samples"] == samples_in(tree["tree"]), (result, tree["samples"])
+    assert tree["tree"]["total"] == result["weightNs"], result
+    assert f'["samples","{result["samples"]}"]'.encode() in page_data(context.read("t.html")), result
+
+
+def samples_in(node):
+    return node["samples"] + sum(samples_in(child) for child in node["children"])
 
 
 def accounts_for_all_of_the_time(result):

@@ -152,19 +152,20 @@ async function readTree(columns, meta, names, pacer) {
 }
 
 // Stacks are numbered by their count of samples, then by node: the decoder finds the numbers again.
-function nodesByRank(samples) {
+// Rests of CPU time have a weight alone.
+function nodesByRank(samples, weights) {
   const nodes = [];
-  for (let i = 0; i < samples.length; i++) if (samples[i] > 0) nodes.push(i);
+  for (let i = 0; i < samples.length; i++) if (samples[i] > 0 || (weights && weights[i] > 0)) nodes.push(i);
   return Int32Array.from(nodes).sort((a, b) => samples[b] - samples[a] || a - b);
 }
 
-async function readSamples(columns, meta, samples, pacer) {
+async function readSamples(columns, meta, samples, weights, pacer) {
   const count = meta.timed;
   if (!count) return null;
   const time = await readVarints(column(columns, 'STIM'), new Float64Array(count), pacer);
   for (let i = 1; i < count; i++) time[i] += time[i - 1];
   const node = await readVarints(column(columns, 'SSTK'), new Int32Array(count), pacer);
-  const ranks = nodesByRank(samples);
+  const ranks = nodesByRank(samples, weights);
   for (let i = 0; i < count; i++) {
     if (node[i] >= ranks.length) throw new DamagedData('a sample has no stack');
     node[i] = ranks[node[i]];
@@ -176,7 +177,9 @@ async function readSamples(columns, meta, samples, pacer) {
     : new Uint32Array(count);
   const repeat = columns.has('SCNT') ? await readVarints(column(columns, 'SCNT'), new Float64Array(count), pacer) : null;
   const weight = columns.has('SWGT') ? await readVarints(column(columns, 'SWGT'), new Float64Array(count), pacer) : null;
-  return { count, time, node, state, thread, repeat, weight };
+  // Rests of CPU time are entries that stand for no sample.
+  const sampleCount = repeat ? repeat.reduce((sum, n) => sum + n, 0) : count;
+  return { count, sampleCount, time, node, state, thread, repeat, weight };
 }
 
 export class Capture {
@@ -212,6 +215,6 @@ export async function readCapture(text, pacer) {
   const names = await readNames(columns, meta.names, pacer);
   const threads = meta.threads ? await readTexts(columns, 'HLEN', 'HNAM', meta.threads, pacer) : [];
   const parts = await readTree(columns, meta, names, pacer);
-  const timed = await readSamples(columns, meta, parts.samples, pacer);
+  const timed = await readSamples(columns, meta, parts.samples, parts.weights, pacer);
   return new Capture(meta, names, parts, threads, timed);
 }

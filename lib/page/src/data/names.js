@@ -17,12 +17,13 @@ export const KINDS = [
   'kernel',
   'error',
   'thread',
+  'not sampled',
   'library code',
   'thread start',
 ];
 export const KIND_THREAD = 11;
-export const KIND_LIBRARY = 12;
-export const KIND_START = 13;
+export const KIND_LIBRARY = 13;
+export const KIND_START = 14;
 
 // Kinds up to this one are of Java methods, or not told.
 export const KIND_JAVA_LAST = 5;

@@ -330,7 +330,7 @@ export class Strip {
     const { state } = this.app;
     const zone = this.side.meta.startMs ? (this.utc ? ' UTC' : ' local time') : '';
     const whole = this.view;
-    let text = `${this.describe(whole)}${zone}${this.gapText()} · drag to select · ${formatCount(this.side.timed.count)} timed samples`;
+    let text = `${this.describe(whole)}${zone}${this.gapText()} · drag to select · ${formatCount(this.side.timed.sampleCount)} timed samples`;
     if (state.range && state.base) text = `new: ${this.describe(state.range)}, compared with base: ${this.describe(state.base)}${zone}`;
     else if (state.range) text = `${this.describe(state.range)}${zone} · Shift-drag a second range, the base to compare with · Esc clears`;
     if (this.cells && !this.cells.heat) text += this.layerText();

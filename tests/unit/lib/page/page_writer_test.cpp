@@ -171,6 +171,32 @@ TEST(PageWriter, KeepsTimesThreadsAndStates) {
   EXPECT_EQ(columns["HNAM"], "main");
 }
 
+TEST(PageWriter, GivesARestItsWeightAndNoSample) {
+  profile::ProfileBuilder builder;
+  builder.info().has_times = true;
+  const auto stack_of = [&](profile::FrameKind kind, std::string_view name) {
+    const profile::FrameId frame =
+        builder.intern_frame({.kind = kind, .name = builder.intern_string(name)});
+    return builder.intern_stack(std::span(&frame, 1));
+  };
+  const auto rest = stack_of(profile::FrameKind::kRest, "[not sampled]");
+  const auto hot = stack_of(profile::FrameKind::kC2, "hot");
+  builder.add_sample(
+      {.time = std::chrono::milliseconds(1), .stack = rest, .count = 0, .weight = 9});
+  builder.add_sample({.time = std::chrono::milliseconds(2), .stack = hot, .weight = 5});
+
+  const auto page = page::write_page(builder.build());
+
+  ASSERT_TRUE(page.has_value());
+  auto columns = columns_of(*page);
+  EXPECT_EQ(columns["FKIN"], "\14\3");
+  EXPECT_EQ(columns["TLSF"], std::string("\0\1", 2));
+  EXPECT_EQ(columns["TLWT"], "\11\5");
+  EXPECT_EQ(columns["SCNT"], std::string("\0\1", 2));
+  EXPECT_EQ(columns["SSTK"], std::string("\1\0", 2)); // by samples: first the stack that has one
+  EXPECT_NE(columns["META"].find("[\"samples\",\"1\"]"), std::string::npos) << columns["META"];
+}
+
 TEST(PageWriter, TellsWhenSamplesWereLostAndDurationsAsPeopleSayThem) {
   profile::ProfileBuilder builder;
   builder.info().has_times = true;

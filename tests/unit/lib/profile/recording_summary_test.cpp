@@ -73,6 +73,40 @@ TEST(RecordingSummary, SaysWhatIsInAWholeRecording) {
   EXPECT_EQ(summary->info.duration, 7s);
 }
 
+TEST(RecordingSummary, CountsNoRestAsASample) {
+  std::string file;
+  const auto append = [&](std::string_view bytes) {
+    file += bytes;
+    return base::Status();
+  };
+  ProfileInfo info;
+  info.unit = Unit::kNanoseconds;
+  info.has_times = true;
+  RecordingWriter writer(append, info);
+  const StackId hot = writer.intern_stack(
+      std::array{writer.intern_frame({.name = writer.intern_string("Known.hot")})});
+  const StackId rest = writer.intern_stack(std::array{writer.intern_frame(
+      {.kind = FrameKind::kRest, .name = writer.intern_string("[after last sample]")})});
+  const ThreadId thread = writer.add_thread({.name = writer.intern_string("t")});
+  ASSERT_TRUE(
+      writer.add_sample({.time = 1s, .thread = thread, .stack = hot, .weight = 10'000'000}));
+  ASSERT_TRUE(writer.add_sample(
+      {.time = 2s, .thread = thread, .stack = rest, .count = 0, .weight = 4'000'000}));
+  ASSERT_TRUE(writer.finish(info));
+
+  const auto summary = summarize(file);
+  const auto recording = read_recording(file);
+
+  ASSERT_TRUE(summary && recording);
+  EXPECT_EQ(summary->samples, 1U);
+  EXPECT_EQ(summary->rests, 1U);
+  EXPECT_EQ(summary->weight, 14'000'000U);
+  EXPECT_EQ(summary->last, 2s);
+  EXPECT_TRUE(recording->health.complete) << recording->health.problem;
+  EXPECT_EQ(recording->profile.total_count(), 1U);
+  EXPECT_EQ(recording->profile.total_weight(), 14'000'000U);
+}
+
 TEST(RecordingSummary, AgreesWithTheReaderWhereverTheFileEnds) {
   const std::string file = example();
   std::set<std::uint64_t> seen;

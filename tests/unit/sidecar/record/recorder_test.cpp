@@ -358,6 +358,7 @@ TEST(Recorder, WritesTheRestOfAThreadsTimeWithoutAStack) {
                                                   {"short: [not sampled]", 4'000'000},
                                                   {"liar: [not sampled]", 5'000'000}}));
   EXPECT_EQ(profile.total_weight(), 22'000'000U);
+  EXPECT_EQ(profile.total_count(), 1U); // a rest is time, and no sample
   EXPECT_EQ(recorded.result->weight, 22'000'000U);
   EXPECT_EQ(recorded.result->samples, 1U);
   EXPECT_EQ(recorded.result->rests.count, 3U);
