@@ -157,8 +157,21 @@ bool ThreadObjects::read(std::uint64_t java_thread, std::int32_t tid, const char
     return false;
   }
   identity->name_bytes = to_utf8(name, identity->name, sizeof identity->name);
-  return heap_ == Heap::kStopsToMove ? clock_.now() == before
-                                     : kernel_name_fits(name, kernel_name, kernel_name_bytes);
+  return heap_ == Heap::kStopsToMove
+             ? clock_.now() == before
+             : is_first_thread(name, identity->java_id, vm_->java_feature) ||
+                   kernel_name_fits(name, kernel_name, kernel_name_bytes);
+}
+
+bool is_first_thread(const JavaText& name, std::uint64_t java_id, std::uint32_t java_feature) {
+  const std::uint64_t first = java_feature >= 24 ? 3 : 1;
+  constexpr char kMain[] = "main";
+  constexpr std::size_t kUnits = sizeof kMain - 1;
+  bool same = java_id == first && name.whole && name.count == kUnits;
+  for (std::size_t i = 0; same && i < kUnits; ++i) {
+    same = name.units[i] == static_cast<std::uint16_t>(kMain[i]);
+  }
+  return same;
 }
 
 bool kernel_name_fits(const JavaText& name, const char* kernel, std::size_t kernel_bytes) {

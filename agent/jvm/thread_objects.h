@@ -6,7 +6,8 @@
 // and without stopping it. The collector may move or free what is read, so nothing read is believed
 // unless it is the same before and after in a heap that no collection has touched meanwhile, or,
 // with a collector that moves objects beside the program, the kernel knows the thread by that name
-// too. The agent's thread only, with the session's fault handler installed and SIGSEGV not blocked.
+// too or it is what the first thread of every JVM is called. The agent's thread only, with the
+// session's fault handler installed and SIGSEGV not blocked.
 
 #include "agent/jvm/struct_tables.h"
 #include "agent/sampling/heap_references.h"
@@ -37,7 +38,7 @@ class ThreadObjects {
   // Finds out where this JVM keeps it all. False: names stay those of the kernel.
   bool open(const sampling::VmLayout& vm);
 
-  // True if read() believes only a name that the kernel knows too.
+  // True if read() believes only a name that the kernel knows too (or is_first_thread()).
   bool needs_kernel_name() const { return heap_ == Heap::kMovesBeside; }
 
   // REQUIRES open(). `kernel_name` is what the kernel calls the thread (HotSpot tells it a
@@ -78,6 +79,12 @@ class ThreadObjects {
 // UTF-8, at most 15 bytes, from a longer one its first 15 (8) or its first 7, two points and its
 // last 6 (9+).
 bool kernel_name_fits(const JavaText& name, const char* kernel, std::size_t kernel_bytes);
+
+// True for the thread that made the JVM. create_initial_thread (runtime/threads.cpp, formerly
+// thread.cpp) calls it "main", with the id 1, or 3 since 24 (ThreadIdentifier::initial,
+// JDK-8338383), and tells the kernel nothing: its name there is the launcher's, or the embedding
+// program's.
+bool is_first_thread(const JavaText& name, std::uint64_t java_id, std::uint32_t java_feature);
 
 // UTF-8, at most `room` bytes of it, cut at a character; an unpaired surrogate becomes U+FFFD.
 // Returns the bytes written.

@@ -125,6 +125,23 @@ def java_names_of_threads(context):
 
 
 @check
+def the_first_thread_is_main_whatever_the_collector(context):
+    """The kernel has the launcher's name for it ("java"), so that cannot confirm the JVM's."""
+    collectors = ["UseSerialGC", "UseG1GC"]
+    if context.feature() >= 17:
+        collectors += ["UseZGC", "UseShenandoahGC"]
+    for collector in collectors:
+        jvm = context.jvm("Known", "shares", options=("-Xmx64m", f"-XX:+{collector}"))
+        session = Session(jvm, context.library)
+        session.run_while(lambda: "Known.hot" not in session.recording.leaves())  # all of it in that thread
+        region = session.stop()
+        named = [(thread["java_id"], thread["name"]) for thread in region.threads().values()]
+        session.close()
+        jvm.kill()
+        assert (3 if context.feature() >= 24 else 1, "main") in named, (collector, named)
+
+
+@check
 def two_sessions_in_a_row_and_busy(context):
     """The resident agent serves again; a second session meanwhile is refused."""
     jvm = context.jvm("Known", "shares")

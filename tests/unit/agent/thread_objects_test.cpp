@@ -48,6 +48,16 @@ TEST(ThreadNames, MarkUnpairedSurrogates) {
                          "b\xef\xbf\xbd");
 }
 
+TEST(ThreadNames, OfTheFirstThreadNeedNoKernel) {
+  EXPECT_TRUE(is_first_thread(text_of(u"main"), 1, 21));
+  EXPECT_TRUE(is_first_thread(text_of(u"main"), 3, 25));
+  EXPECT_FALSE(is_first_thread(text_of(u"main"), 1, 25));
+  EXPECT_FALSE(is_first_thread(text_of(u"main"), 3, 21)); // somebody else's idea
+  EXPECT_FALSE(is_first_thread(text_of(u"mai"), 1, 21));
+  EXPECT_FALSE(is_first_thread(text_of(u"main2"), 1, 21));
+  EXPECT_FALSE(is_first_thread(text_of(u"maim"), 1, 21));
+}
+
 TEST(KernelNames, FitAShortNameOnlyWhole) {
   EXPECT_TRUE(fits(u"main", "main"));
   EXPECT_FALSE(fits(u"main", "mai"));
