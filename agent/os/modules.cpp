@@ -253,6 +253,14 @@ bool is_data(const LoadedModule& module, std::uint64_t address) {
          (address < module.sealed_begin || address >= module.sealed_end);
 }
 
+bool is_nameless_vdso(const LoadedModule& module) {
+  bool interpreted = false;
+  for (std::uint32_t i = 0; i < module.header_count; ++i) {
+    interpreted = interpreted || module.headers[i].p_type == PT_INTERP;
+  }
+  return module.path[0] == '\0' && !interpreted;
+}
+
 std::size_t read_build_id(const LoadedModule& module, std::uint8_t* to, std::size_t bytes) {
   std::size_t length = 0;
   for (std::uint32_t i = 0; i < module.header_count && length == 0; ++i) {

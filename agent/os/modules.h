@@ -40,6 +40,11 @@ bool is_data(const LoadedModule& module, std::uint64_t address);
 // Calls visit(module, context) for each until it says false.
 void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context);
 
+// True for the page of code that the kernel maps into every process, where its loader gives it no
+// name (musl). Some give the main program none either (glibc), but that one names its loader, or
+// nothing could have loaded us. While the module is visited.
+bool is_nameless_vdso(const LoadedModule& module);
+
 // Copies the module's build-id; its length, 0 if it has none. By protected loads: programs that
 // shrink ELF files leave headers of notes that are nowhere in memory. While the module is visited.
 std::size_t read_build_id(const LoadedModule& module, std::uint8_t* to, std::size_t bytes);

@@ -20,8 +20,10 @@ std::size_t length_of(const char* text) {
   return length;
 }
 
-void write_path(const char* path, wire::ModuleSlot& slot) {
+void write_path(const LoadedModule& module, wire::ModuleSlot& slot) {
   char program[wire::kModulePathBytes * 2];
+  // The name that glibc gives it and that symbols are looked up by.
+  const char* path = os::is_nameless_vdso(module) ? "linux-vdso.so.1" : module.path;
   std::size_t length = length_of(path);
   if (length == 0) { // the main program
     const long got = os::read_link("/proc/self/exe", program, sizeof program);
@@ -52,7 +54,7 @@ void fill(wire::ModuleSlot& slot, const LoadedModule& module, std::uint64_t now_
   slot.unloaded_ns = 0;
   slot.build_id_bytes =
       static_cast<std::uint32_t>(os::read_build_id(module, slot.build_id, sizeof slot.build_id));
-  write_path(module.path, slot);
+  write_path(module, slot);
   store_release(slot.seq, slot.seq + 1);
 }
 

@@ -35,6 +35,7 @@ def known_shares_and_equal_totals(context):
     assert not result["partial"], result
     stays = [note for note in result["notes"] if "the agent's file stays as /" in note]
     assert len(stays) == (1 if "musl" in context.arguments.jdk else 0), result  # what is left is told
+    assert not [note for note in result["notes"] if "not the one in memory" in note], result  # nothing was replaced
     samples = result["samples"]
     assert samples > 200, result
     weights = {method["name"]: method["weightNs"] for method in result["hottest"]}

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +43,34 @@ TEST_F(ModulesAndLoads, AreFoundWithTheirCodeAndBuildId) {
   EXPECT_GT(seen.count, 2);
   EXPECT_TRUE(seen.with_own_code);
   EXPECT_TRUE(seen.build_id);
+}
+
+TEST_F(ModulesAndLoads, TellTheKernelsPageFromTheProgramWhereNeitherHasAName) {
+  struct Seen {
+    int programs = 0;
+    int kernels = 0;
+  } seen;
+
+  visit_modules(
+      [](const LoadedModule& module, void* context) {
+        auto* result = static_cast<Seen*>(context);
+        const std::string_view path(module.path);
+        if (path.empty()) {
+          ++result->programs;
+          EXPECT_FALSE(is_nameless_vdso(module));
+        } else if (path.starts_with("linux-vdso")) {
+          ++result->kernels;
+          EXPECT_FALSE(is_nameless_vdso(module)); // it has a name: this is glibc
+          LoadedModule as_musl_has_it = module;
+          as_musl_has_it.path = "";
+          EXPECT_TRUE(is_nameless_vdso(as_musl_has_it));
+        }
+        return true;
+      },
+      &seen);
+
+  EXPECT_EQ(seen.programs, 1);
+  EXPECT_EQ(seen.kernels, 1);
 }
 
 TEST_F(ModulesAndLoads, HaveNoBuildIdWhereTheirNotesAreNotInMemory) {
