@@ -95,7 +95,7 @@ base::Status Intake::write_rest(const ThreadBook::Rest& rest, std::string_view l
   const std::uint64_t start = region_.header().start_mono_ns;
   const std::uint64_t time = std::clamp(rest.time_ns, start, std::max(start, now_ns_));
   ++rests_.count;
-  return writer_.add_sample({.time = std::chrono::nanoseconds(time - start),
+  return write({.time = std::chrono::nanoseconds(time - start),
                              .thread = rest.thread,
                              .stack = namer_.rest(label),
                              .state = profile::ThreadState::kRunning,
@@ -153,12 +153,17 @@ base::Status Intake::take(const wire::SampleSlot& slot) {
   if (!frames.empty()) {
     hot_.add(frames.back(), slot.weight);
   }
-  return writer_.add_sample(
+  return write(
       {.time = std::chrono::nanoseconds(time > start ? time - start : 0),
        .thread = is_mounted(stack) ? threads_.mounted_on(slot) : threads_.thread_of(slot),
        .stack = stack,
        .state = state_of(slot.state),
        .weight = slot.weight});
+}
+
+base::Status Intake::write(const profile::Sample& sample) {
+  last_time_ = std::max(last_time_, sample.time);
+  return writer_.add_sample(sample);
 }
 
 bool Intake::is_error(profile::StackId stack) {

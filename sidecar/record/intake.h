@@ -65,6 +65,8 @@ class Intake {
     std::uint64_t weight_ns() const { return after_last_ns + not_sampled_ns + ended_unseen_ns; }
   };
   const Rests& rests() const { return rests_; }
+  // When the last sample or rest was, since the start that the agent gives.
+  std::chrono::nanoseconds last_time() const { return last_time_; }
   std::uint64_t damaged_references() const { return namer_.damaged_references(); }
   std::uint64_t damaged_times() const { return damaged_times_; }
   bool detail_was_cut() const { return detail_was_cut_; }
@@ -73,6 +75,7 @@ class Intake {
   base::Status take_waiting(const Enough& enough);
   base::Status take(const wire::SampleSlot& slot);
   base::Status write_rest(const ThreadBook::Rest& rest, std::string_view label);
+  base::Status write(const profile::Sample& sample);
   void watch_memory();
   // Ends in an error frame, at either end.
   bool is_error(profile::StackId stack);
@@ -92,6 +95,7 @@ class Intake {
   std::uint64_t error_samples_ = 0;
   std::uint64_t weight_ = 0;
   Rests rests_;
+  std::chrono::nanoseconds last_time_{0};
   std::uint64_t damaged_times_ = 0;
   std::uint32_t forgotten_generation_ = 0;
   // Whether a stack is that of a virtual thread, by StackId, looked at once each.

@@ -107,9 +107,9 @@ IntakeLimits limits_of(const RecorderOptions& options) {
 class Session {
  public:
   Session(const RecorderInput& input, const RecorderOptions& options, RegionReader& region,
-          const wire::StartedMessage& started)
+          const wire::StartedMessage& started, steady_clock::time_point asked)
       : input_(input), options_(options), region_(region), waker_(input.stop),
-        begin_(steady_clock::now()), writer_(input.sink, opening_info(), {.tick = tick()}),
+        asked_(asked), begin_(steady_clock::now()), writer_(input.sink, opening_info(), {.tick = tick()}),
         intake_(region_, writer_, input.native.namer, limits_of(options)), flush_(kFlushPeriod),
         tables_(kTablesPeriod) {
     result_.started = started;
@@ -433,10 +433,11 @@ class Session {
     const wire::RegionHeader& header = region_.header();
     const std::uint64_t start = header.start_mono_ns;
     const std::uint64_t stop = stopped_ ? stopped_->stop_mono_ns : header.heartbeat_mono_ns;
-    // A hostile clock must not give a duration longer than we have waited.
-    const auto most = static_cast<std::uint64_t>(elapsed().count());
-    return nanoseconds(
-        static_cast<std::int64_t>(stop > start ? std::min(stop - start, most) : most));
+    // A hostile clock must not give a duration longer than we have waited. A JVM that ended leaves
+    // its last heartbeat, up to half a second before its last sample.
+    const nanoseconds most = steady_clock::now() - asked_;
+    const nanoseconds told = stop > start ? nanos(stop - start) : most;
+    return std::min(most, std::max(told, intake_.last_time()));
   }
 
   profile::ProfileInfo closing_info() const {
@@ -457,6 +458,7 @@ class Session {
   const RecorderOptions& options_;
   RegionReader& region_;
   StopWaker waker_;
+  steady_clock::time_point asked_; // for the start: the agent's cannot be earlier
   steady_clock::time_point begin_;
   profile::RecordingWriter writer_;
   Intake intake_;
@@ -484,13 +486,14 @@ base::Result<RecorderResult> record(const RecorderInput& input, const RecorderOp
     JPROF_TRY_ASSIGN(own, make_region(options.region_bytes));
   }
   const int region = own ? own.get() : input.region;
+  const auto asked = steady_clock::now();
   JPROF_TRY_ASSIGN(const wire::StartedMessage started,
                    start_agent(input, options, region, session));
   if (input.on_start) {
     input.on_start();
   }
   JPROF_TRY_ASSIGN(RegionReader reader, RegionReader::open(region, options.region_bytes, session));
-  return Session(input, options, reader, started).run();
+  return Session(input, options, reader, started, asked).run();
 }
 
 } // namespace jprof::record

@@ -8,8 +8,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace jprof::record {
@@ -187,6 +189,37 @@ TEST(Recorder, WaitsForASlowHandlerInOrder) {
   EXPECT_EQ(recorded.result->samples, 2U);
   EXPECT_EQ(recorded.result->in_flight, 0U);
   EXPECT_TRUE(recorded.result->accounted);
+}
+
+// The agent starts before its answer is read, and a JVM that ends leaves only its last heartbeat.
+TEST(Recorder, LastsFromTheAgentsStartToTheLastSample) {
+  for (const std::chrono::nanoseconds last : {0ms, 40ms}) {
+    std::uint64_t beat = 0;
+    ScriptedAgent agent([&](Agent& a) {
+      const std::uint64_t start = a.region().header().start_mono_ns;
+      const std::uint32_t stack = java_stack(a, "x");
+      a.send_started();
+      a.region().add_sample({.time_ns = 1000, .stack = stack});
+      while (a.region().header().ring_tail < 1 && a.hear(5000ms)) { // the recorder has begun
+      }
+      beat = static_cast<std::uint64_t>(
+          std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+      a.region().header().heartbeat_mono_ns = beat - static_cast<std::uint64_t>(last.count());
+      a.region().add_sample({.time_ns = beat - start, .stack = stack});
+    });
+    RecorderInput input;
+    input.on_start = [] { std::this_thread::sleep_for(60ms); };
+
+    const Recorded recorded = run(agent, quick_options(), input);
+
+    ASSERT_TRUE(recorded.result);
+    const auto file = recorded.read();
+    ASSERT_FALSE(file.profile.samples().empty());
+    const auto time = file.profile.samples().back().time;
+    EXPECT_GE(time, 60ms);
+    EXPECT_GE(recorded.result->info.duration + 100us, time); // times are in steps of 100 us
+    EXPECT_LE(recorded.result->info.duration, time + 100us);
+  }
 }
 
 TEST(Recorder, TellsProgressWithTheHottestMethods) {
