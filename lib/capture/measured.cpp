@@ -43,9 +43,10 @@ constexpr std::array<Row<std::chrono::nanoseconds>, 5> kTimes{
      {"tickNs", &Measured::tick},
      {"processCpuNs", &Measured::process_cpu}}};
 
-constexpr std::array<Row<std::uint64_t>, 10> kCounts{
+constexpr std::array<Row<std::uint64_t>, 11> kCounts{
     {{"samples", &Measured::samples},
      {"errorSamples", &Measured::error_samples},
+     {"maxDepth", &Measured::max_depth},
      {"rests", &Measured::rests},
      {"weightNs", &Measured::weight_ns},
      {"signals", &Measured::signals},
@@ -101,6 +102,10 @@ Json measured_json(const Measured& measured) {
   if (measured.salvaged) {
     out["salvaged"] = true;
   }
+  Json& reasons = out["errorReasons"] = Json::array();
+  for (const Measured::ErrorReason& reason : measured.error_reasons) {
+    reasons.push_back({{"frame", reason.frame}, {"samples", reason.samples}});
+  }
   Json& losses = out["losses"] = Json::array();
   for (const Measured::Loss& loss : measured.losses) {
     losses.push_back(
@@ -141,6 +146,12 @@ Measured measured_from_json(const Json& json) {
   out.accounted = base::json_bool(json, "accounted");
   out.interrupted = base::json_bool(json, "interrupted");
   out.salvaged = base::json_bool(json, "salvaged");
+  for (const Json& reason : base::json_array(json, "errorReasons")) {
+    if (out.error_reasons.size() < kMostEntries) {
+      out.error_reasons.push_back(
+          {base::json_string(reason, "frame"), count_at(reason, "samples")});
+    }
+  }
   for (const Json& loss : base::json_array(json, "losses")) {
     if (out.losses.size() < kMostEntries) {
       out.losses.push_back({base::json_string(loss, "reason"), count_at(loss, "samples"),

@@ -20,6 +20,11 @@ struct Measured {
     std::uint64_t samples = 0;
     std::uint64_t weight_ns = 0;
   };
+  // Why samples have no whole stack: the frame that their stacks have instead.
+  struct ErrorReason {
+    std::string frame; // "[truncated]"
+    std::uint64_t samples = 0;
+  };
   // What the capture cost the JVM by the agent's own account.
   struct Cost {
     std::chrono::nanoseconds total{0}; // thread + handlers + delivery
@@ -48,8 +53,10 @@ struct Measured {
   std::chrono::nanoseconds tick{0};         // what the engine's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // error frames included
   std::uint64_t error_samples = 0;
-  std::uint64_t rests = 0;     // in the recording besides: CPU time without a stack
-  std::uint64_t weight_ns = 0; // of samples and rests
+  std::vector<ErrorReason> error_reasons; // of these, most first
+  std::uint64_t max_depth = 0;            // frames kept of a stack, at the end; 0: not known
+  std::uint64_t rests = 0;                // in the recording besides: CPU time without a stack
+  std::uint64_t weight_ns = 0;            // of samples and rests
   std::uint64_t signals = 0;
   std::uint64_t in_flight = 0;
   // Made from the recording of a recorder that was killed: what is in no recording (signals,

@@ -13,6 +13,7 @@ namespace jprof::capture {
 namespace {
 
 constexpr std::size_t kLongestName = 160;
+constexpr std::string_view kTruncated = "[truncated]"; // sidecar/record/frame_namer.cpp
 
 // "12,345"
 std::string grouped(std::uint64_t number) {
@@ -41,11 +42,28 @@ std::string line(std::string_view label, const std::string& text) {
   return out + text + "\n";
 }
 
+// " ([truncated] 11,234, 91.0 %: deeper than 2,048 frames; [broken_stack] 12, 0.10 %)"
+std::string reasons_text(const Measured& measured) {
+  std::string out;
+  for (const Measured::ErrorReason& reason : measured.error_reasons) {
+    out += (out.empty() ? " (" : "; ") + base::printable(reason.frame) + " " +
+           grouped(reason.samples) + ", " +
+           percent_text(static_cast<double>(reason.samples), static_cast<double>(measured.samples));
+    if (reason.frame == kTruncated) {
+      out += ": deeper than " +
+             (measured.max_depth > 0 ? grouped(measured.max_depth) + " frames" : "what is kept") +
+             ", of which the outermost are cut off";
+    }
+  }
+  return out.empty() ? out : out + ")";
+}
+
 std::string samples_line(const Measured& measured) {
   std::string out = grouped(measured.samples) + " in " + time_text(measured.duration) + ", " +
                     grouped(measured.threads) + " threads";
   if (measured.error_samples > 0) {
-    out += "; " + grouped(measured.error_samples) + " without a whole stack";
+    out +=
+        "; " + grouped(measured.error_samples) + " without a whole stack" + reasons_text(measured);
   }
   if (measured.threads_unarmed > 0) {
     out += "; " + grouped(measured.threads_unarmed) + " more never had a timer";

@@ -4,6 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/capture/coverage.h"
+#include "lib/capture/measured.h"
 #include "lib/profile/profile.h"
 #include "lib/wire/detail.h"
 #include "sidecar/record/memory_budget.h"
@@ -112,8 +113,10 @@ struct CaptureOutcome {
   std::chrono::nanoseconds tick{0};         // what the source's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // in profile.jprof, error frames included
   std::uint64_t error_samples = 0;          // of these: no stack, or one that ends in an error
-  std::uint64_t rests = 0;                  // besides: CPU time of threads without a stack
-  std::uint64_t weight = 0;                 // ns, of samples and rests
+  std::vector<capture::Measured::ErrorReason> error_reasons; // of these
+  std::uint32_t max_depth = 0;             // frames kept of a stack, at the end; 0: not known
+  std::uint64_t rests = 0;                 // besides: CPU time of threads without a stack
+  std::uint64_t weight = 0;                // ns, of samples and rests
   std::uint64_t signals = 0;               // handled; = samples + losses + in flight, see accounted
   std::uint64_t in_flight = 0;             // handlers that had not ended when the region was final
   bool accounted = false;                  // the sums agree to the sample

@@ -218,6 +218,10 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.tick = result.tick;
   out.samples = result.samples;
   out.error_samples = result.error_samples;
+  for (const ErrorReason& reason : result.error_reasons) {
+    out.error_reasons.push_back({reason.label, reason.samples});
+  }
+  out.max_depth = result.max_depth;
   out.rests = result.rests.count;
   out.weight = result.weight;
   out.signals = result.counter(Counter::kEntered);
@@ -290,6 +294,8 @@ capture::Measured measured_of(const CaptureOutcome& outcome) {
   out.tick = outcome.tick;
   out.samples = outcome.samples;
   out.error_samples = outcome.error_samples;
+  out.error_reasons = outcome.error_reasons;
+  out.max_depth = outcome.max_depth;
   out.rests = outcome.rests;
   out.weight_ns = outcome.weight;
   out.signals = outcome.signals;

@@ -96,11 +96,11 @@ base::Status Intake::write_rest(const ThreadBook::Rest& rest, std::string_view l
   const std::uint64_t time = std::clamp(rest.time_ns, start, std::max(start, now_ns_));
   ++rests_.count;
   return write({.time = std::chrono::nanoseconds(time - start),
-                             .thread = rest.thread,
-                             .stack = namer_.rest(label),
-                             .state = profile::ThreadState::kRunning,
-                             .count = 0, // time, and no sample
-                             .weight = rest.weight_ns});
+                .thread = rest.thread,
+                .stack = namer_.rest(label),
+                .state = profile::ThreadState::kRunning,
+                .count = 0, // time, and no sample
+                .weight = rest.weight_ns});
 }
 
 // Nobody knows when it was used: spread evenly.
@@ -149,16 +149,15 @@ base::Status Intake::take(const wire::SampleSlot& slot) {
   const std::span<const profile::FrameId> frames = writer_.stack(stack);
   ++samples_;
   weight_ += slot.weight;
-  error_samples_ += is_error(stack) ? 1U : 0U;
+  count_error(stack);
   if (!frames.empty()) {
     hot_.add(frames.back(), slot.weight);
   }
-  return write(
-      {.time = std::chrono::nanoseconds(time > start ? time - start : 0),
-       .thread = is_mounted(stack) ? threads_.mounted_on(slot) : threads_.thread_of(slot),
-       .stack = stack,
-       .state = state_of(slot.state),
-       .weight = slot.weight});
+  return write({.time = std::chrono::nanoseconds(time > start ? time - start : 0),
+                .thread = is_mounted(stack) ? threads_.mounted_on(slot) : threads_.thread_of(slot),
+                .stack = stack,
+                .state = state_of(slot.state),
+                .weight = slot.weight});
 }
 
 base::Status Intake::write(const profile::Sample& sample) {
@@ -166,10 +165,31 @@ base::Status Intake::write(const profile::Sample& sample) {
   return writer_.add_sample(sample);
 }
 
-bool Intake::is_error(profile::StackId stack) {
+// A stack is not whole if it is none, or has an error frame at either end: a walk that broke off
+// leaves it at the root, where the walk would have gone on.
+void Intake::count_error(profile::StackId stack) {
   const std::span<const profile::FrameId> frames = writer_.stack(stack);
-  return frames.empty() || writer_.frame(frames.back()).kind == profile::FrameKind::kError ||
-         writer_.frame(frames.front()).kind == profile::FrameKind::kError;
+  std::string_view label = "[empty_stack]";
+  if (!frames.empty()) {
+    const profile::Frame& leaf = writer_.frame(frames.back());
+    const profile::Frame& root = writer_.frame(frames.front());
+    if (leaf.kind != profile::FrameKind::kError && root.kind != profile::FrameKind::kError) {
+      return;
+    }
+    label = writer_.string((root.kind == profile::FrameKind::kError ? root : leaf).name);
+  }
+  ++error_samples_;
+  const auto found = error_reasons_.find(label); // a handful: they are ours (error_frame_label)
+  ++(found == error_reasons_.end() ? error_reasons_.emplace(label, 0).first : found)->second;
+}
+
+std::vector<ErrorReason> Intake::error_reasons() const {
+  std::vector<ErrorReason> reasons;
+  for (const auto& [label, samples] : error_reasons_) {
+    reasons.push_back({label, samples});
+  }
+  std::ranges::stable_sort(reasons, std::greater(), &ErrorReason::samples);
+  return reasons;
 }
 
 // True for the stack of a virtual thread, below which lie the frames of its carrier. Where its own

@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +25,12 @@ struct IntakeLimits {
   std::size_t dictionary_bytes = 64U << 20;   // then new stacks keep less of their depth
   std::uint64_t recording_bytes = 512U << 20; // then the capture ends
   std::uint64_t samples = 30'000'000;         // then the capture ends
+};
+
+// Why samples are without a whole stack.
+struct ErrorReason {
+  std::string label; // of the error frame
+  std::uint64_t samples = 0;
 };
 
 // Moves what is in the region into the recording: samples, with names and threads. One thread at a
@@ -55,6 +63,8 @@ class Intake {
   const ThreadBook& threads() const { return threads_; }
   std::uint64_t samples() const { return samples_; }
   std::uint64_t error_samples() const { return error_samples_; }
+  // The same by the frame that says why, most first: "[truncated]" and the like.
+  std::vector<ErrorReason> error_reasons() const;
   std::uint64_t weight() const { return weight_; }
   // Besides: CPU time without a stack (lib/profile/rest.h).
   struct Rests {
@@ -77,8 +87,7 @@ class Intake {
   base::Status write_rest(const ThreadBook::Rest& rest, std::string_view label);
   base::Status write(const profile::Sample& sample);
   void watch_memory();
-  // Ends in an error frame, at either end.
-  bool is_error(profile::StackId stack);
+  void count_error(profile::StackId stack);
   bool is_mounted(profile::StackId stack);
   bool shows_mounted(std::span<const profile::FrameId> root_first) const;
 
@@ -93,6 +102,7 @@ class Intake {
   std::uint64_t now_ns_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t error_samples_ = 0;
+  std::map<std::string, std::uint64_t, std::less<>> error_reasons_;
   std::uint64_t weight_ = 0;
   Rests rests_;
   std::chrono::nanoseconds last_time_{0};

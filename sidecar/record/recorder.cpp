@@ -108,8 +108,8 @@ class Session {
  public:
   Session(const RecorderInput& input, const RecorderOptions& options, RegionReader& region,
           const wire::StartedMessage& started, steady_clock::time_point asked)
-      : input_(input), options_(options), region_(region), waker_(input.stop),
-        asked_(asked), begin_(steady_clock::now()), writer_(input.sink, opening_info(), {.tick = tick()}),
+      : input_(input), options_(options), region_(region), waker_(input.stop), asked_(asked),
+        begin_(steady_clock::now()), writer_(input.sink, opening_info(), {.tick = tick()}),
         intake_(region_, writer_, input.native.namer, limits_of(options)), flush_(kFlushPeriod),
         tables_(kTablesPeriod) {
     result_.started = started;
@@ -398,6 +398,7 @@ class Session {
   void fill_result(bool clean) {
     result_.samples = intake_.samples();
     result_.error_samples = intake_.error_samples();
+    result_.error_reasons = intake_.error_reasons();
     result_.rests = intake_.rests();
     result_.weight = intake_.weight() + result_.rests.weight_ns();
     result_.threads = result_.counter(wire::Counter::kThreadsArmed);

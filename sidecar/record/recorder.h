@@ -84,9 +84,10 @@ struct RecorderResult {
   wire::StopReason reason = wire::StopReason::kNone;
   std::uint64_t samples = 0;
   std::uint64_t error_samples = 0;
-  Intake::Rests rests;              // besides the samples
-  std::uint64_t weight = 0;         // of samples and rests
-  std::uint64_t in_flight = 0;      // signals entered whose outcome is unknown
+  std::vector<ErrorReason> error_reasons; // of these
+  Intake::Rests rests;                    // besides the samples
+  std::uint64_t weight = 0;               // of samples and rests
+  std::uint64_t in_flight = 0;            // signals entered whose outcome is unknown
   std::uint32_t stragglers = 0;     // handlers that the agent still waited for when it said so
   wire::HandlerLeft handler_left{}; // ... and why the signal's handler was still there
   bool accounted = false;           // entered = outcomes + in flight, and every sample was read

@@ -22,6 +22,8 @@ Measured sample() {
   out.interval_got = std::chrono::microseconds(10020);
   out.samples = 12345;
   out.error_samples = 3;
+  out.error_reasons = {{"[truncated]", 2}, {"[broken_stack]", 1}};
+  out.max_depth = 2048;
   out.rests = 4;
   out.weight_ns = 1000;
   out.accounted = true;
@@ -50,6 +52,8 @@ TEST(Measured, SurvivesTheWay) {
 
   EXPECT_EQ(measured_json(back), measured_json(there));
   EXPECT_EQ(back.lost(), 2U);
+  ASSERT_EQ(back.error_reasons.size(), 2U);
+  EXPECT_EQ(back.error_reasons[1].frame, "[broken_stack]");
 }
 
 TEST(Measured, TellsHowTimersWereShared) {
@@ -101,7 +105,8 @@ TEST(Summary, SaysWhatAPersonWantsToKnow) {
       text,
       "  WARNING   half of it is missing\n"
       "  jvm       17.0.9, pid 7\n"
-      "  samples   12,345 in 60.0 s, 31 threads; 3 without a whole stack\n"
+      "  samples   12,345 in 60.0 s, 31 threads; 3 without a whole stack ([truncated] 2, 0.02 %: "
+      "deeper than 2,048 frames, of which the outermost are cut off; [broken_stack] 1, 0.01 %)\n"
       "  lost      2 (ring full 2)\n"
       "  cpu time  100 s used by the JVM: 98.0 s in samples (200 ms of it in handlers), 1.00 s "
       "in the agent's thread, 1.00 s (1.0 %) in none of these\n"

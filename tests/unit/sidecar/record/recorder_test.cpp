@@ -263,18 +263,27 @@ TEST(Recorder, NeverDropsAnErrorFrame) {
     region.add_sample({.stack = error(wire::ErrorFrame::kGcActive)});
     region.add_sample({.stack = wire::kStackIsError | 0x7777U}); // of a newer agent
     region.add_sample({.stack = stack});
+    region.add_sample({.stack = stack});
     a.send_stopped(wire::StopReason::kDeadline);
   });
 
   const Recorded recorded = run(agent);
 
   ASSERT_TRUE(recorded.result);
-  EXPECT_EQ(recorded.result->error_samples, 4U);
+  EXPECT_EQ(recorded.result->error_samples, 5U);
+  std::vector<std::pair<std::string, std::uint64_t>> reasons;
+  for (const ErrorReason& reason : recorded.result->error_reasons) {
+    reasons.emplace_back(reason.label, reason.samples);
+  }
+  EXPECT_EQ(reasons, (std::vector<std::pair<std::string, std::uint64_t>>{{"[broken_stack]", 2},
+                                                                         {"[gc_active]", 1},
+                                                                         {"[not_walkable]", 1},
+                                                                         {"[unknown_error]", 1}}));
   EXPECT_EQ(samples_by_stack(recorded.read().profile),
             (std::map<std::string, std::uint64_t>{{"[not_walkable]", 1},
                                                   {"[gc_active]", 1},
                                                   {"[unknown_error]", 1},
-                                                  {"[broken_stack];a.B.c", 1}}));
+                                                  {"[broken_stack];a.B.c", 2}}));
 }
 
 TEST(Recorder, KeepsSamplesWhoseReferencesLeadNowhere) {
