@@ -310,10 +310,20 @@ test('B11: ancestors are dimmed whatever edge they share with what was zoomed to
 });
 
 test('B17: names are shortened from the left, then cut', async () => {
-  const { shortenings } = await import('../../lib/page/src/data/names.js');
+  const { isJava, shortenings } = await import('../../lib/page/src/data/names.js');
+  const { Labels } = await import('../../lib/page/src/graph/labels.js');
   assert.deepEqual(shortenings('com.acme.pay.OrderService.place'), ['com.acme.pay.OrderService.place', 'c.a.p.OrderService.place', 'OrderService.place', 'place']);
   assert.deepEqual(shortenings('G1ParEvacuate::run'), ['G1ParEvacuate::run']);
   assert.deepEqual(shortenings('main'), ['main']);
+  // What is not Java has no packages: its dots are part of a version, or of a file's name.
+  const [NATIVE, C2, UNKNOWN] = [6, 3, 0];
+  const labels = new Labels({ measureText: () => ({ width: 10 }) });
+  const label = (kind, name) => labels.fit(name, 110, isJava(kind, name));
+  for (const name of ['pthread_cond_wait@@GLIBC_2.3.2', 'libnetty_transport_native_epoll.so+0xb4f0']) {
+    for (const kind of [NATIVE, UNKNOWN]) assert.equal(label(kind, name), name.slice(0, 10) + '…', `${kind} ${name}`);
+  }
+  for (const kind of [C2, UNKNOWN]) assert.equal(label(kind, 'com.acme.pay.OrderService.place'), 'place');
+  assert.equal(label(C2, 'com.acme.Foo$$Lambda+0x00007f01.run'), 'run');
   assert.deepEqual(shortenings('java/lang/Thread.run').slice(1), ['j.l.Thread.run', 'Thread.run', 'run']);
   assert.equal(shortenings('x'.repeat(100000))[0].length, 256);
 });

@@ -28,10 +28,13 @@ export const KIND_START = 14;
 // Kinds up to this one are of Java methods, or not told.
 export const KIND_JAVA_LAST = 5;
 
+// Of C++, with a symbol's version, at an offset in a library.
+const NATIVE = /::|@|\+0x[0-9a-f]+$/;
+
 // Frames of Java methods; imported text does not tell kinds, so there a class must do.
 export function isJava(kind, name) {
   if (kind >= 1 && kind <= KIND_JAVA_LAST) return true;
-  return kind === 0 && !name.includes('::') && splitName(name).cls !== '';
+  return kind === 0 && !NATIVE.test(name) && splitName(name).cls !== '';
 }
 
 // FNV-1a; the same in every page, since links hold it.
@@ -70,9 +73,10 @@ export function splitName(name) {
   return { pkg: last > 0 ? owner.slice(0, last) : '', cls: owner.slice(last + 1), method: base.slice(dot + 1) };
 }
 
-// From the full name to the shortest that still says something.
-export function shortenings(name) {
+// From the full name to the shortest that still says something. Only Java's names have packages to leave out.
+export function shortenings(name, java = true) {
   const shown = visible(clip(name, 256));
+  if (!java) return [shown];
   const { pkg, cls, method } = splitName(shown);
   if (!cls) return [shown];
   const letters = pkg ? pkg.split('.').map((part) => part.slice(0, 1)).join('.') + '.' : '';

@@ -4,6 +4,7 @@
 // The graph: a tree drawn on one canvas of the size of its viewport, with a scroll of its own.
 import { greyColour, markColour, ownColour, textColour } from './colours.js';
 import { h, listen, oncePerFrame, reducedMotion } from '../dom/dom.js';
+import { isJava } from '../data/names.js';
 import { bindGestures } from './gestures.js';
 import { Labels } from './labels.js';
 import { layoutBoxes, startOf } from './layout.js';
@@ -271,7 +272,7 @@ export class FlameView {
       }
       if (wide < 24) continue;
       const room = Math.min(width, right[k]) - from - 8;
-      const label = room > 12 ? (own ? this.boldLabels : this.labels).fit(model.name(node[k]), room) : '';
+      const label = room > 12 ? (own ? this.boldLabels : this.labels).fit(model.name(node[k]), room, isJava(model.tree.kind[node[k]], model.name(node[k]))) : '';
       if (!label) continue;
       if (own) bold.push([label, from]);
       else {

@@ -14,6 +14,7 @@ export class Labels {
     this.repeated = null;
     this.letters = new Map();
     this.forms = new Map();
+    this.others = new Map(); // of names that are not Java's
     pen.font = this.font;
     this.ellipsis = this.widthOf('…');
   }
@@ -39,19 +40,21 @@ export class Labels {
     this.repeated = repeated;
   }
 
-  formsOf(name) {
-    let forms = this.forms.get(name);
+  formsOf(name, java) {
+    const known = java ? this.forms : this.others;
+    let forms = known.get(name);
     if (!forms) {
-      const texts = shortenings(name);
+      const texts = shortenings(name, java);
       if (texts.length > 1 && this.repeated && this.repeated.has(splitName(name).method)) texts.pop();
       forms = texts.map((text) => ({ text, width: this.widthOf(text) }));
-      this.forms.set(name, forms);
+      known.set(name, forms);
     }
     return forms;
   }
 
-  fit(name, room) {
-    const forms = this.formsOf(name);
+  // java: whether it is the name of a Java method.
+  fit(name, room, java = true) {
+    const forms = this.formsOf(name, java);
     for (const form of forms) if (form.width <= room) return form.text;
     return this.cut(forms[forms.length - 1].text, room);
   }

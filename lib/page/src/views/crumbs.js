@@ -4,7 +4,7 @@
 // The callers of what the graph is zoomed to: one row of names, which zoom out again. Where all have no room, those in the
 // middle are in a list that opens.
 import { button, h, listen, refill } from '../dom/dom.js';
-import { clip, shortenings, visible } from '../data/names.js';
+import { clip, isJava, shortenings, visible } from '../data/names.js';
 import { plural } from '../data/numbers.js';
 
 const PADDING = 14;
@@ -91,7 +91,8 @@ export class Crumbs {
 
   // Class and method: less says too little in a row of names.
   label(node, room) {
-    const forms = shortenings(this.nameOf(node));
+    const name = this.nameOf(node);
+    const forms = shortenings(name, isJava(this.tree.kind[node], name));
     const text = forms[Math.max(0, forms.length - 2)] || '(empty name)';
     const labels = this.labelsFor(node);
     return labels.widthOf(text) <= room ? text : labels.cut(text, room);
