@@ -179,6 +179,7 @@ base::Json report_json(const CaptureOutcome& outcome, const std::vector<Output>&
   if (outcome.partial) {
     object["reason"] = base::reason_word(base::ErrorCode::kPartialCapture);
     object["partialReason"] = outcome.partial_reason;
+    object["cure"] = outcome.cure;
   }
   base::Json& files = object["files"] = base::Json::array();
   for (const Output& output : outputs) {
@@ -202,6 +203,9 @@ int report(const CaptureOutcome& outcome, const std::vector<Output>& outputs,
   }
   if (outcome.partial) {
     std::printf("  partial   %s\n", base::printable(outcome.partial_reason).c_str());
+    if (!outcome.cure.empty()) {
+      std::printf("  cure      %s\n", base::printable(outcome.cure, kLongestPath).c_str());
+    }
   }
   std::fputs(capture::summary_text(record::measured_of(outcome), detail).c_str(), stdout);
   for (const Output& output : outputs) {

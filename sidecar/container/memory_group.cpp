@@ -139,6 +139,7 @@ bool is_of_cgroups(int fd) {
 struct MemoryGroup::Version {
   const char* limit;
   const char* usage;
+  const char* events; // where "oom_kill" is
   // Of memory.stat. Those of version 1 without "total_" leave out the groups below.
   std::string_view active_file;
   std::string_view inactive_file;
@@ -148,15 +149,17 @@ struct MemoryGroup::Version {
 
 std::optional<MemoryGroup> MemoryGroup::open(int folder, std::string path) {
   static constexpr std::array<Version, 2> kVersions = {{
-      {"memory.max", "memory.current", "active_file", "inactive_file", "file_mapped", "shmem"},
-      {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_active_file", "total_inactive_file",
-       "total_mapped_file", "total_shmem"},
+      {"memory.max", "memory.current", "memory.events", "active_file", "inactive_file",
+       "file_mapped", "shmem"},
+      {"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control", "total_active_file",
+       "total_inactive_file", "total_mapped_file", "total_shmem"},
   }};
   for (const Version& version : kVersions) {
     MemoryGroup group(version, path);
     group.limit_ = open_in(folder, version.limit);
     group.usage_ = open_in(folder, version.usage);
     group.stat_ = open_in(folder, "memory.stat");
+    group.events_ = open_in(folder, version.events);
     if (group.usage_) {
       return group;
     }
@@ -188,6 +191,10 @@ std::optional<MemoryRoom> MemoryGroup::room() const {
     room.limit_is_inherited = true;
   }
   return room;
+}
+
+std::optional<std::uint64_t> MemoryGroup::oom_kills() const {
+  return events_ ? value_of(whole(events_.get()), "oom_kill") : std::nullopt;
 }
 
 std::vector<MemoryGroup> own_memory_groups(const std::string& mount, const std::string& self) {

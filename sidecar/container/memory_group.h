@@ -37,6 +37,10 @@ class MemoryGroup {
 
   // As of now; nothing where it is gone.
   std::optional<MemoryRoom> room() const;
+  // Processes that the kernel has ended in it so far for lack of memory (version 1 since
+  // Linux 4.13; version 2 counts those of groups below as well). Nothing where it cannot be read
+  // any more.
+  std::optional<std::uint64_t> oom_kills() const;
   // As /proc/PID/cgroup has it: the same for two processes if they are in the same one.
   const std::string& path() const { return path_; }
 
@@ -50,6 +54,7 @@ class MemoryGroup {
   base::UniqueFd limit_;
   base::UniqueFd usage_;
   base::UniqueFd stat_;
+  base::UniqueFd events_;
 };
 
 // This process's group and those above it, as far as `mount` shows them, from the innermost. In a

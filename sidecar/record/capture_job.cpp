@@ -104,7 +104,6 @@ base::Result<SharedMemory> share_memory(std::uint64_t region_bytes,
 
 struct Opened {
   container::TargetRoot root;
-  Headroom headroom;
   inject::AgentLink link;
 };
 
@@ -125,10 +124,10 @@ class Capture {
                      RecordingFile::create(request_.directory + '/' + kRecordingFile));
     file.limit_to(room_.files);
     base::Result<RecorderResult> result = record_from(target, agent_file, file);
-    base::Status kept = result ? judge(*result, target) : base::fail(result.error());
+    base::Status kept = result ? judge(*result) : base::fail(result.error());
     if (!kept && blames_target(kept.error()) &&
         target.process.ends_within(container::Process::kEndTime)) {
-      kept = base::fail(target.process.gone());
+      kept = base::fail(gone(target));
     }
     if (!kept) {
       file.remove();
@@ -166,12 +165,11 @@ class Capture {
   }
 
   // Before anything is done to the JVM or taken of what it needs.
-  base::Result<Headroom> look_for_memory(const jvm::Target& target,
-                                         const container::TargetRoot& root,
-                                         std::uint64_t region_bytes) {
-    Headroom headroom(container::own_memory_groups(),
-                      container::memory_groups_of(target.process, root),
-                      surroundings(request_.pod_memory));
+  base::Status look_for_memory(const jvm::Target& target, const container::TargetRoot& root,
+                               std::uint64_t region_bytes) {
+    Headroom& headroom = headroom_.emplace(container::own_memory_groups(),
+                                           container::memory_groups_of(target.process, root),
+                                           surroundings(request_.pod_memory));
     if (const base::Status enough = headroom.check(memory_need(region_bytes)); !enough) {
       if (!request_.force) {
         return base::fail(enough.error());
@@ -181,7 +179,7 @@ class Capture {
     if (!headroom.sees_target()) {
       outcome_.notes.push_back("whether the JVM has memory left was not seen: " + headroom.text());
     }
-    return headroom;
+    return {};
   }
 
   base::Result<inject::AgentLink> connect(const jvm::Target& target,
@@ -229,15 +227,15 @@ class Capture {
     const std::uint64_t region = region_bytes_for({.interval = request_.interval,
                                                    .processors = processors(),
                                                    .threads = target.status.threads});
-    JPROF_TRY_ASSIGN(Headroom headroom, look_for_memory(target, root, region));
-    shares_group_ = headroom.shares_group();
+    JPROF_TRY(look_for_memory(target, root, region));
+    shares_group_ = headroom_->shares_group();
     if (shares_group_) {
       file.leave_no_cache();
     }
     // A thread beside us lets the JVM go first where they share a processor after all. Where there
     // is to be none, or none can be made, get() does it.
     const pid_t caller = ::gettid();
-    const auto free_bytes = lesser(available_memory(), headroom.for_us());
+    const auto free_bytes = lesser(available_memory(), headroom_->for_us());
     auto sharing = std::async(when_to_share(), [caller, region, free_bytes] {
       if (::gettid() != caller) {
         ::setpriority(PRIO_PROCESS, 0, kNiceness); // of this thread alone (setpriority(2))
@@ -246,7 +244,7 @@ class Capture {
     });
     JPROF_TRY_ASSIGN(inject::AgentLink link, connect(target, agent_file));
     JPROF_TRY(stop_if_asked());
-    Opened opened{std::move(root), std::move(headroom), std::move(link)};
+    Opened opened{std::move(root), std::move(link)};
     JPROF_TRY_ASSIGN(const SharedMemory memory, sharing.get());
     describe(target, opened.link);
     return record_into(file, memory, opened, target);
@@ -273,7 +271,7 @@ class Capture {
     input.native.symbolizer = &symbolizer;
     input.standstill = [&standstill] { return standstill.look(Standstill::Clock::now()); };
     if (!request_.force) {
-      input.shortage = [&opened] { return opened.headroom.shortage(); };
+      input.shortage = [this] { return headroom_->shortage(); };
     }
     input.progress = progress_;
     input.on_start = [this, &opened] {
@@ -283,6 +281,7 @@ class Capture {
     input.stop = stop_;
     input.why_stopped = request_.why_stopped;
     input.ended = [&target] { return !target.process.running(); };
+    input.why_gone = [this, &target] { return why_gone(target); };
     RecorderOptions options;
     options.duration = request_.duration;
     options.interval = request_.interval;
@@ -319,7 +318,7 @@ class Capture {
   }
 
   // A capture without one sample is kept only where that is the truth about the whole of it.
-  static base::Status judge(const RecorderResult& result, const jvm::Target& target) {
+  static base::Status judge(const RecorderResult& result) {
     if (result.samples > 0) {
       return {};
     }
@@ -330,9 +329,37 @@ class Capture {
       return base::make_failure(ErrorCode::kInterrupted, "stopped before the first sample");
     }
     if (result.jvm_gone) {
-      return base::fail(target.process.gone());
+      return base::make_failure(ErrorCode::kTargetGone, "the JVM ended before the first sample");
     }
     return {};
+  }
+
+  // A process that the kernel ends for lack of memory gets SIGKILL, which can be another's as well.
+  Ending why_gone(const jvm::Target& target) const {
+    (void)target.process.ends_within(
+        container::Process::kEndTime); // only then the kernel tells what ended it
+    const std::string by = target.process.ending();
+    const std::uint64_t kills = headroom_ ? headroom_->oom_kills() : 0;
+    if (kills == 0 || (!by.empty() && !by.starts_with("signal 9 "))) {
+      return {by, target.process.gone().cure};
+    }
+    return {"the kernel ended it for lack of memory (" + std::to_string(kills) +
+                (kills == 1 ? " OOM kill" : " OOM kills") + " in its cgroup during the capture)",
+            "raise the memory limit of the JVM's container, or give the JVM less (-Xmx)" +
+                std::string(request_.force ? ", and do not use --force: without it jprof refuses "
+                                             "where memory is short"
+                                           : "")};
+  }
+
+  base::Error gone(const jvm::Target& target) const {
+    const Ending ending = why_gone(target);
+    base::Error error = target.process.gone();
+    if (ending.cause.starts_with("the kernel")) {
+      error = base::make_error(
+          ErrorCode::kTargetGone,
+          "process " + std::to_string(target.pid()) + " has ended: " + ending.cause, ending.cure);
+    }
+    return error;
   }
 
   void seal(RecordingFile& file) {
@@ -422,6 +449,7 @@ class Capture {
 
   const CaptureRequest& request_;
   const Room room_;
+  std::optional<Headroom> headroom_;
   bool shares_group_ = false; // with the JVM
   const ProgressCallback& progress_;
   std::stop_token stop_;

@@ -133,6 +133,7 @@ struct CaptureOutcome {
   bool interrupted = false;         // the stop token ended it; not a failure
   bool partial = false;             // something else ended it early
   std::string partial_reason;
+  std::string cure; // of partial_reason; may be empty
   std::vector<CapturedFile> files;
   std::vector<std::string> residue; // what stays in the JVM for good
   std::vector<std::string> notes;

@@ -246,6 +246,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.interrupted = result.interrupted && !result.cut_short;
   out.partial = info.partial;
   out.partial_reason = info.partial_reason;
+  out.cure = result.cure;
   if (result.counter(Counter::kLeftBehind) != 0) {
     out.residue.push_back("JVMTI's notifications of mounts of virtual threads are on until the JVM "
                           "ends, and make each some 20 to 30 % dearer");

@@ -54,7 +54,14 @@ Surroundings surroundings(std::uint64_t pod_limit) {
 
 Headroom::Headroom(std::vector<MemoryGroup> ours, std::vector<MemoryGroup> theirs,
                    Surroundings around)
-    : ours_(std::move(ours)), theirs_(std::move(theirs)), around_(std::move(around)) {}
+    : ours_(std::move(ours)), theirs_(std::move(theirs)), around_(std::move(around)) {
+  oom_kills_before_ = oom_kills();
+}
+
+std::uint64_t Headroom::oom_kills() const {
+  const std::uint64_t now = theirs_.empty() ? 0 : theirs_.front().oom_kills().value_or(0);
+  return less(now, oom_kills_before_);
+}
 
 bool Headroom::is_shared(const MemoryGroup& group) const {
   return std::ranges::any_of(

@@ -50,6 +50,9 @@ class Headroom {
   std::string text() const;
   // Whether what we hold, file cache among it, is counted where the JVM's memory is.
   bool shares_group() const { return !theirs_.empty() && is_shared(theirs_.front()); }
+  // Processes in the JVM's own group that the kernel has ended for lack of memory since this was
+  // made; 0 where that cannot be known.
+  std::uint64_t oom_kills() const;
   // Whether the JVM's own group could be seen.
   bool sees_target() const { return !theirs_.empty(); }
 
@@ -72,6 +75,7 @@ class Headroom {
   std::vector<container::MemoryGroup> ours_;
   std::vector<container::MemoryGroup> theirs_;
   Surroundings around_;
+  std::uint64_t oom_kills_before_ = 0;
 };
 
 } // namespace jprof::record

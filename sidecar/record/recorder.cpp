@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/recorder.h"
 
-#include "lib/base/random.h"
-#include "sidecar/inject/agent_link.h"
 #include "sidecar/record/control_channel.h"
 #include "sidecar/record/cpu_account.h"
 #include "sidecar/record/gap_book.h"
+#include "sidecar/record/session_start.h"
 #include "sidecar/record/session_summary.h"
 #include "sidecar/record/stop_waker.h"
 #include "sidecar/record/symbol_supply.h"
@@ -58,44 +57,6 @@ class Timer {
   milliseconds period_;
   steady_clock::time_point next_{};
 };
-
-base::Result<std::array<std::uint64_t, 2>> new_session_id() {
-  std::array<std::uint64_t, 2> id{};
-  JPROF_TRY(base::random_bytes(std::as_writable_bytes(std::span(id))));
-  return id;
-}
-
-base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
-                                               const RecorderOptions& options, int region,
-                                               const std::array<std::uint64_t, 2>& session) {
-  wire::StartMessage start{};
-  start.version = wire::kControlVersion;
-  start.engine = static_cast<std::uint32_t>(options.engine);
-  start.walker = static_cast<std::uint32_t>(options.walker);
-  start.max_depth = options.max_depth;
-  start.region_bytes = options.region_bytes;
-  std::ranges::copy(session, start.session);
-  start.interval_ns = static_cast<std::uint64_t>(options.interval.count());
-  start.duration_ns = static_cast<std::uint64_t>(options.duration.count());
-  start.max_overhead_permille = options.max_overhead_permille;
-  start.flags =
-      options.may_leave_behind ? static_cast<std::uint64_t>(wire::StartFlag::kMayLeaveBehind) : 0;
-  JPROF_TRY(send_start(input.socket, start, region));
-  JPROF_TRY_ASSIGN(const std::optional<AgentMessage> answer,
-                   receive_within(input.socket, options.start_timeout));
-  if (!answer) {
-    return base::make_failure(ErrorCode::kTimeout, "the agent did not answer the start in time",
-                              "the JVM may be stopped or starved of CPU: see jprof doctor");
-  }
-  if (const auto* failed = std::get_if<wire::FailedMessage>(&*answer)) {
-    return base::fail(inject::agent_error(*failed));
-  }
-  if (const auto* started = std::get_if<wire::StartedMessage>(&*answer)) {
-    return *started;
-  }
-  return base::make_failure(ErrorCode::kAgentFailed, "the agent hung up before the recording began",
-                            "try again; if it stays so, restart the JVM");
-}
 
 IntakeLimits limits_of(const RecorderOptions& options) {
   IntakeLimits limits = options.limits;
@@ -160,9 +121,10 @@ class Session {
            region_.counter(wire::Counter::kOutcomeNested);
   }
 
-  void end_early(std::string reason) {
+  void end_early(std::string reason, std::string cure = {}) {
     if (early_reason_.empty()) {
       early_reason_ = std::move(reason);
+      result_.cure = std::move(cure);
     }
   }
 
@@ -350,7 +312,10 @@ class Session {
       end_early(early_end(result_.reason));
     } else if (result_.jvm_gone) {
       result_.reason = wire::StopReason::kVmExit;
-      end_early("the JVM ended during the capture");
+      const Ending ending = input_.why_gone ? input_.why_gone() : Ending();
+      end_early("the JVM ended during the capture" +
+                    (ending.cause.empty() ? ending.cause : ": " + ending.cause),
+                ending.cure);
     }
     fill_result(clean);
     profile::ProfileInfo& info = result_.info;

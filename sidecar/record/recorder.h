@@ -51,6 +51,12 @@ struct NativeSource {
   symbols::Symbolizer* symbolizer = nullptr;
 };
 
+// What ended the JVM and what to do about it; both empty where nothing is known.
+struct Ending {
+  std::string cause;
+  std::string cure;
+};
+
 // What the recorder is given. The socket is a connected agent's (inject::AgentLink), which waits
 // for its start message; it stays the caller's, and closing it afterwards frees the agent.
 struct RecorderInput {
@@ -74,6 +80,8 @@ struct RecorderInput {
   // True once the JVM's process has ended: a child that it forked may hold the socket open. May be
   // empty.
   std::function<bool()> ended;
+  // Asked once the JVM is gone. May be empty.
+  std::function<Ending()> why_gone;
 };
 
 // What the region said at its end, and what was read of it.
@@ -94,6 +102,7 @@ struct RecorderResult {
   bool interrupted = false;         // by the stop token
   bool cut_short = false;           // ... and not by whoever wanted the capture
   bool jvm_gone = false;            // it hung up without a last word
+  std::string cure;                 // of what info.partial_reason says; may be empty
   // The sink's failure: the recording then ends with the last chunk that it took.
   std::optional<base::Error> sink_error;
   std::uint64_t threads = 0;

@@ -228,6 +228,24 @@ class MemoryTest(unittest.TestCase):
         code, body = self.record()
         self.assertEqual(code, 0, body)
 
+    def test_a_jvm_that_the_kernel_ends_is_said_to_lack_memory(self):
+        recording = self.start("--force", "--duration", "100s")
+        wait_until(lambda: any(path.stat().st_size > 0 for path in self.folder.glob(".jprof-*/profile.jprof")), what="recording")
+        # A neighbour in the JVM's own container that the kernel spares takes what is left.
+        takes = "import time\nopen('/proc/self/oom_score_adj', 'w').write('-900')\nheld = []\n"
+        takes += "for _ in range(60):\n    held.append(b'x' * (1 << 20))\n    time.sleep(0.02)\n"
+        self.app.limit(self.app.used() + 24 * MEBIBYTE)
+        hungry = subprocess.Popen(self.app.enter([sys.executable, "-c", takes]))
+        self.addCleanup(hungry.wait)
+        self.addCleanup(hungry.kill)
+        code, out, err = self.finish(recording)
+        body = json.loads(out or err)
+        self.assertEqual(code, 6, body)
+        self.assertRegex(body["partialReason"], r"the kernel ended it for lack of memory \(\d+ OOM kills? in its cgroup during the capture\)")
+        self.assertIn("raise the memory limit of the JVM's container", body["cure"])
+        self.assertIn("--force", body["cure"])
+        self.assertEqual(self.jvm.wait(), -signal.SIGKILL)
+
     def test_what_is_common_is_given_back_when_it_becomes_short(self):
         self.pod.limit(self.pod.used() + 128 * MEBIBYTE)
         recording = self.start("--duration", "100s")

@@ -75,6 +75,23 @@ TEST_F(MemoryGroupTest, KnowsTheLeastLimitAboveByVersionOne) {
   EXPECT_EQ(groups[0].room()->limit, 64'000'000U);
 }
 
+TEST_F(MemoryGroupTest, CountsWhatTheKernelEndedThere) {
+  write("self", "4:memory:/jvm\n0::/jvm\n");
+  write("cgroup/jvm/memory.current", "1\n");
+  write("cgroup/jvm/memory.events", "low 0\nhigh 0\nmax 9\noom 4\noom_kill 2\noom_group_kill 0\n");
+  write("cgroup/memory/jvm/memory.usage_in_bytes", "1\n");
+  write("cgroup/memory/jvm/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+
+  const auto groups = own();
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].oom_kills(), 5U);
+  EXPECT_EQ(groups[1].oom_kills(), 2U);
+  write("cgroup/jvm/memory.events", "oom_kill 3\n");
+  EXPECT_EQ(groups[1].oom_kills(), 3U);
+  std::filesystem::resize_file(mount() + "/jvm/memory.events", 0);
+  EXPECT_FALSE(groups[1].oom_kills());
+}
+
 // A process of the target's may plant what looks like a cgroup: its root's files are read only
 // where they are the kernel's.
 TEST_F(MemoryGroupTest, ReadsNothingThatIsNoCgroupInARoot) {

@@ -210,6 +210,7 @@ TEST(Recorder, SeesTheEndOfAJvmWhoseSocketSomebodyHoldsOpen) {
   });
   RecorderInput input;
   input.ended = [] { return true; };
+  input.why_gone = [] { return Ending{"signal 9 (Killed)", "start it again"}; };
   RecorderOptions options = quick_options();
   options.duration = 60s;
 
@@ -217,7 +218,9 @@ TEST(Recorder, SeesTheEndOfAJvmWhoseSocketSomebodyHoldsOpen) {
 
   ASSERT_TRUE(recorded.result);
   EXPECT_TRUE(recorded.result->jvm_gone);
-  EXPECT_EQ(recorded.result->info.partial_reason, "the JVM ended during the capture");
+  EXPECT_EQ(recorded.result->info.partial_reason,
+            "the JVM ended during the capture: signal 9 (Killed)");
+  EXPECT_EQ(recorded.result->cure, "start it again");
 }
 
 TEST(Recorder, IsPartialWhereNotItsCallerStoppedIt) {
