@@ -13,6 +13,7 @@ namespace jprof::plugin {
 
 int run_program(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN); // a write above ulimit -f is refused (EFBIG) instead
   cli::Program program("kubectl-jprof", "Profiles Java services in a Kubernetes cluster.");
   add_commands(program);
   // What kubectl_complete-jprof calls; its words are not options of ours.

@@ -23,6 +23,7 @@ int run_program(int argc, char** argv) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN); // a write above ulimit -f is refused (EFBIG) instead
 #ifdef __GLIBC__
   // Large blocks go back to the kernel at once: the memory is the pod's.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);

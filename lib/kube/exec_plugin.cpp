@@ -102,8 +102,8 @@ struct Child {
   base::UniqueFd out;
 };
 
-// We ignore SIGPIPE, and what is ignored stays so in a new program: one that expects to end when
-// nobody reads it would not.
+// We ignore SIGPIPE and SIGXFSZ, and what is ignored stays so in a new program: one that expects to
+// end when nobody reads it would not.
 class SpawnAttributes {
  public:
   SpawnAttributes() {
@@ -111,6 +111,7 @@ class SpawnAttributes {
     sigset_t to_default;
     sigemptyset(&to_default);
     sigaddset(&to_default, SIGPIPE);
+    sigaddset(&to_default, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes_, &to_default);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
   }

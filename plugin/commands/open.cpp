@@ -80,6 +80,7 @@ Result<pid_t> start(const std::string& program, const std::string& page) {
   sigset_t to_default; // what we ignore would stay so
   sigemptyset(&to_default);
   sigaddset(&to_default, SIGPIPE);
+  sigaddset(&to_default, SIGXFSZ);
   ::posix_spawnattr_setsigdefault(&attributes, &to_default);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   std::vector<std::string> words = {program, page};

@@ -10,6 +10,22 @@
 
 namespace jprof::record {
 
+namespace {
+
+const char* cure_for(int os_errno) {
+  switch (os_errno) {
+  case ENOSPC:
+  case EDQUOT:
+    return "make room there, or write to another file system";
+  case EFBIG:
+    return "raise the limit on the size of files (ulimit -f)";
+  default:
+    return "write to another file system; dmesg may tell what is wrong with this one";
+  }
+}
+
+} // namespace
+
 base::Result<RecordingFile> RecordingFile::create(const std::string& path) {
   base::UniqueFd fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -31,7 +47,9 @@ base::Status RecordingFile::append(std::string_view bytes) {
       continue;
     }
     if (wrote < 0) {
-      return base::errno_failure(errno, "cannot write " + path_);
+      const int error = errno;
+      return base::fail(
+          base::errno_error(error, "cannot write " + path_).with_cure(cure_for(error)));
     }
     // The digest is of what is in the file, also after a short write.
     const auto size = static_cast<std::size_t>(wrote);

@@ -28,10 +28,12 @@ base::Status make_pages(int fd, std::uint64_t bytes) {
       continue;
     }
     if (wrote <= 0) {
-      return base::fail(base::errno_error(wrote < 0 ? errno : ENOSPC,
-                                          "cannot allocate " + base::mebibytes(bytes) +
-                                              " for the recording region")
-                            .with_cure("give the jprof container more memory"));
+      const int error = wrote < 0 ? errno : ENOSPC;
+      return base::fail(base::errno_error(error, "cannot allocate " + base::mebibytes(bytes) +
+                                                     " for the recording region")
+                            .with_cure(error == EFBIG // memory in files is limited as files are
+                                           ? "raise the limit on the size of files (ulimit -f)"
+                                           : "give the jprof container more memory"));
     }
     at += static_cast<std::uint64_t>(wrote);
   }

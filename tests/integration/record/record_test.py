@@ -13,6 +13,7 @@ import math
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -282,6 +283,25 @@ def a_jvm_killed_at_any_moment_is_named_with_a_cure(context):
             assert len(errors.splitlines()) > 1, errors  # the cure
         else:
             assert process.returncode == 6 and "JVM ended" in out, (process.returncode, out, errors)
+
+
+def record_under(context, jvm, limit, value):
+    """Exit code and all that is said, with a hard limit on what jprof may have."""
+    command = [context.arguments.jprof, "record", str(jvm.pid), "--agent", context.arguments.library, "-d", "3s", "-o", "limited.jprof"]
+    done = subprocess.run(command, cwd=context.directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+                          check=False, preexec_fn=lambda: resource.setrlimit(limit, (value, value)))  # fmt: skip
+    return done.returncode, done.stdout
+
+
+@check
+def a_file_above_the_limit_on_sizes_ends_the_capture_with_a_cure(context):
+    """SIGXFSZ would end jprof without a word."""
+    jvm = context.jvm("Known", "shares", "300")
+    code, result = context.record(jvm.pid, "-d", "200ms", "-o", "unlimited.jprof")
+    assert code == 0, result  # the agent, a larger file, is resident from now on
+    code, said = record_under(context, jvm, resource.RLIMIT_FSIZE, 1024)
+    assert code == 7 and "File too large" in said and "ulimit -f" in said, (code, said)
+    assert not glob.glob(context.path(".jprof-*")), said
 
 
 @check

@@ -59,9 +59,10 @@ TEST(ExecPlugin, TellsTheCommandAboutTheCluster) {
   EXPECT_EQ((*info)["spec"]["interactive"], false);
 }
 
-// Programs are started with SIGPIPE ignored by us; theirs it is not.
-TEST(ExecPlugin, LeavesTheCommandItsOwnSigpipe) {
+// Programs are started with SIGPIPE and SIGXFSZ ignored by us; theirs they are not.
+TEST(ExecPlugin, LeavesTheCommandTheSignalsThatWeIgnore) {
   const auto before = std::signal(SIGPIPE, SIG_IGN);
+  const auto before_size = std::signal(SIGXFSZ, SIG_IGN);
   const ClusterAccess access =
       with_plugin("ignored=$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/$$/status); printf '%s' '" +
                   reply(R"({"token":"'$ignored'"})") + "'");
@@ -69,10 +70,12 @@ TEST(ExecPlugin, LeavesTheCommandItsOwnSigpipe) {
   const auto credentials = run_exec_plugin(access);
 
   std::signal(SIGPIPE, before);
+  std::signal(SIGXFSZ, before_size);
   ASSERT_TRUE(credentials.has_value()) << credentials.error().message;
   const std::string token(credentials->token.reveal());
   const auto ignored = std::stoull(token, nullptr, 16);
   EXPECT_EQ(ignored & (1ULL << (SIGPIPE - 1)), 0U) << token;
+  EXPECT_EQ(ignored & (1ULL << (SIGXFSZ - 1)), 0U) << token;
 }
 
 TEST(ExecPlugin, NamesTheFailureAndTheInstallHint) {
