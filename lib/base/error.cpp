@@ -71,8 +71,23 @@ ErrorCode code_from_errno(int os_errno) {
     return ErrorCode::kTimeout;
   case EEXIST:
     return ErrorCode::kAlreadyExists;
+  case EMFILE:
+  case ENFILE:
+    return ErrorCode::kLimit;
   default:
     return ErrorCode::kIo;
+  }
+}
+
+// Of what has the same cure wherever it happens.
+std::string cure_from_errno(int os_errno) {
+  switch (os_errno) {
+  case EMFILE:
+    return "raise this program's limit of open files (ulimit -n), to 256 at least";
+  case ENFILE:
+    return "raise the node's limit of open files (fs.file-max)";
+  default:
+    return {};
   }
 }
 
@@ -116,7 +131,7 @@ Error make_error(ErrorCode code, std::string message, std::string cure) {
 Error errno_error(int os_errno, std::string message) {
   message += ": ";
   message += std::generic_category().message(os_errno);
-  return Error{code_from_errno(os_errno), std::move(message), {}, os_errno};
+  return Error{code_from_errno(os_errno), std::move(message), cure_from_errno(os_errno), os_errno};
 }
 
 } // namespace jprof::base

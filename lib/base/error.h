@@ -67,7 +67,8 @@ struct [[nodiscard]] Error {
 
 Error make_error(ErrorCode code, std::string message, std::string cure = {});
 // For a failed system call: "`message`: <strerror>", code from errno (EACCES and EPERM are
-// kPermission, ENOENT kNotFound, ESRCH kTargetGone, ETIMEDOUT kTimeout, the rest kIo).
+// kPermission, ENOENT kNotFound, ESRCH kTargetGone, ETIMEDOUT kTimeout, EEXIST kAlreadyExists,
+// EMFILE and ENFILE kLimit with their cure, the rest kIo).
 Error errno_error(int os_errno, std::string message);
 
 } // namespace jprof::base

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
+#include <sys/resource.h>
 
 namespace jprof::sidecar {
 
@@ -54,6 +56,25 @@ void tell_of_abandoned(const std::string& folder) {
                                     file + ": read it by jprof convert " + file +
                                     " -o FILE, then remove its folder");
   }
+}
+
+base::Status need_open_files() {
+  constexpr rlim_t kNeeded = 64; // about 30 are open at once, the modules' files among them
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= kNeeded) {
+    return {};
+  }
+  const std::string had = std::to_string(files.rlim_cur);
+  files.rlim_cur = kNeeded;
+  if (files.rlim_max >= kNeeded && ::setrlimit(RLIMIT_NOFILE, &files) == 0) {
+    return {};
+  }
+  return base::make_failure(base::ErrorCode::kLimit,
+                            "cannot open what a capture needs: too many open files (this process "
+                            "may have " +
+                                had + ")",
+                            "raise the limit of open files (ulimit -n) to at least " +
+                                std::to_string(kNeeded));
 }
 
 base::Status limit_memory() {

@@ -190,6 +190,7 @@ base::Status check(const CompareOptions& options) {
 
 base::Result<int> compare(const CompareOptions& options, bool json) {
   JPROF_TRY(check(options));
+  JPROF_TRY(need_open_files());
   JPROF_TRY(limit_memory());
   sandbox::fence_in(sandbox::Network::kNone); // each round enters the sandbox besides
   tell_of_abandoned(temporary_folder());

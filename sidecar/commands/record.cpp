@@ -233,6 +233,7 @@ base::Result<CaptureOutcome> capture_within_memory(const record::CaptureRequest&
 }
 
 base::Result<int> run_record(RecordOptions options, bool json) {
+  JPROF_TRY(need_open_files());
   if (options.outputs.empty()) {
     options.outputs.push_back("jprof-" + std::to_string(std::time(nullptr)) + ".html");
   }

@@ -19,10 +19,17 @@ StopOnSignal::StopOnSignal() {
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   signal_fd_.reset(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
   wake_fd_.reset(::eventfd(0, EFD_CLOEXEC));
+  if (!signal_fd_ || !wake_fd_) { // nobody would hear a signal, nor could the watcher be woken
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    return;
+  }
   watcher_ = std::jthread([this](std::stop_token ended) { watch(std::move(ended)); });
 }
 
 StopOnSignal::~StopOnSignal() {
+  if (!watcher_.joinable()) {
+    return;
+  }
   watcher_.request_stop();
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t wrote = ::write(wake_fd_.get(), &one, sizeof(one));

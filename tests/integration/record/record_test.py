@@ -305,6 +305,16 @@ def a_file_above_the_limit_on_sizes_ends_the_capture_with_a_cure(context):
 
 
 @check
+def too_few_descriptors_are_named_once(context):
+    jvm = context.jvm("Known", "shares", "300")
+    for files in (4, 5, 8, 16, 32):
+        code, said = record_under(context, jvm, resource.RLIMIT_NOFILE, files)
+        assert code == 9 and "too many open files" in said and "ulimit -n" in said, (files, code, said)
+    code, said = record_under(context, jvm, resource.RLIMIT_NOFILE, 64)
+    assert code == 0, said
+
+
+@check
 def a_success_that_nobody_could_read_is_none(context):
     """Standard output that is full, closed, or a pipe without a reader: exit 7, said on standard error."""
     jvm = context.jvm("Known", "shares", "300")
