@@ -19,6 +19,13 @@ public final class Told {
   private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
   private static final int IDLE_THREADS = 20;
   private static final int WORKERS = 3;
+
+  /**
+   * Hot and warm take turns far shorter than a tick of the kernel. In turns of about a tick, timers that the kernel looks at only
+   * then find what comes late in a burst of work too often, by up to a third (docs/design/agent.md).
+   */
+  private static final int TURNS = 20;
+
   private static volatile boolean ends;
   static volatile double sink;
   static volatile int[] nothing;
@@ -69,12 +76,14 @@ public final class Told {
     while (!ends) {
       random = random * 1664525 + 1013904223;
       int rounds = 300_000 + (random >>> 14);
-      long begin = cpu();
-      x = hot(x, rounds);
-      long middle = cpu();
-      x = warm(x, rounds);
-      inWarm.addAndGet(cpu() - middle);
-      inHot.addAndGet(middle - begin);
+      for (int turn = 0; turn < TURNS; turn++) {
+        long begin = cpu();
+        x = hot(x, rounds / TURNS);
+        long middle = cpu();
+        x = warm(x, rounds / TURNS);
+        inWarm.addAndGet(cpu() - middle);
+        inHot.addAndGet(middle - begin);
+      }
       sink = x;
       Thread.sleep(random >>> 26);
     }
