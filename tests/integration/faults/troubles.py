@@ -103,6 +103,7 @@ def trace(who, told, ends, random):
                           stderr=subprocess.DEVNULL) as tracer:  # fmt: skip
         time.sleep(random.uniform(0.5, 4))
         tracer.send_signal(random.choice(ends))
+    send(told.pid, signal.SIGCONT)  # gdb attaches by SIGSTOP: killed before it took that back, it leaves the process stopped
 
 
 @trouble
