@@ -111,7 +111,7 @@ base::Error CaptureRun::with_hint(base::Error error) const {
   if (accepted_ && !refused_ && !options_.fetch_hint.empty()) {
     // An interrupt with a cure is one of which it is not known what it did.
     const bool unsure = error.code == ErrorCode::kInterrupted && !error.cure.empty();
-    error.cure = (unsure ? "if the capture is kept in the pod, this brings it: "
+    error.cure = (unsure ? "if the pod has kept the capture, this fetches it: "
                          : "the capture is kept in the pod: ") +
                  options_.fetch_hint + " " + capture_id_;
   }

@@ -73,7 +73,7 @@ base::Status check_complete(const capture::Manifest& manifest,
     if (file == nullptr || file->sha256 != entry.sha256) {
       return base::make_failure(ErrorCode::kProtocol, "the sidecar did not send " +
                                                           base::printable(entry.name) +
-                                                          " as its manifest has it");
+                                                          " as its manifest describes it");
     }
   }
   return {};
@@ -161,7 +161,7 @@ Result<store::PutReceipt> put_file(store::ObjectStore& target, const std::string
 Result<std::chrono::milliseconds> store_patience(const std::string& text) {
   JPROF_TRY_ASSIGN(const std::chrono::nanoseconds time, base::parse_duration(text));
   if (time < std::chrono::seconds(1)) {
-    return base::make_failure(ErrorCode::kUsage, "--store-timeout is at least 1s",
+    return base::make_failure(ErrorCode::kUsage, "--store-timeout must be at least 1s",
                               "60s is the default");
   }
   return std::chrono::ceil<std::chrono::milliseconds>(time);

@@ -47,7 +47,7 @@ Result<File> fetch_recording(const std::string& path,
 Result<profile::Profile> read_recording(const File& file) {
   if (file.bytes > kLargestRecording) {
     return base::make_failure(ErrorCode::kLimit,
-                              "the recording is too large to make a page of it here");
+                              "the recording is too large to turn into a page here");
   }
   std::string bytes(file.bytes, '\0');
   JPROF_TRY(base::pread_exact(file.pending.fd(), std::as_writable_bytes(std::span(bytes)), 0,
@@ -148,17 +148,17 @@ base::Status make_outputs(const std::vector<const Output*>& missing, std::vector
     return {};
   }
   base::Error error = std::move(made).error();
-  std::string cure = "'jprof convert' makes other files of the recording";
+  std::string cure = "'jprof convert' turns the recording into other files";
   if (!recording_wanted && derived.size() == missing.size()) {
     JPROF_TRY_ASSIGN(path,
                      find_format(files, kRecordingFormat)->pending.commit(base::Replace::kRefuse));
     cure = "the recording is kept as " + base::printable(path, 4096) +
-           ": 'jprof convert' makes other files of it";
+           ": 'jprof convert' turns it into other files";
   }
   error.code = ErrorCode::kNotStored; // captured, and here, but not as it was asked for
   return base::fail(
       std::move(error)
-          .with_context("captured, but not all that was asked for could be made of it")
+          .with_context("captured, but not every file that was asked for could be made")
           .with_cure(cure));
 }
 

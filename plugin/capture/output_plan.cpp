@@ -61,13 +61,11 @@ base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& f
     const std::string format = format_of(file);
     if (format.empty()) {
       const bool bare = std::find(kFormats.begin(), kFormats.end(), file) != kFormats.end();
-      return base::make_failure(ErrorCode::kUsage,
-                                "-o " + base::printable(file) +
-                                    ": a file name whose ending gives "
-                                    "the format is needed",
-                                bare && file == "json"
-                                    ? "--json prints the result as JSON; a file is -o profile.json"
-                                    : "endings: " + known_endings());
+      return base::make_failure(
+          ErrorCode::kUsage,
+          "-o " + base::printable(file) + ": -o needs a file name whose ending gives the format",
+          bare && file == "json" ? "--json prints the result as JSON; -o profile.json writes a file"
+                                 : "endings: " + known_endings());
     }
     for (const Output& other : out) {
       if (other.format == format) {

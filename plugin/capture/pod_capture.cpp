@@ -44,7 +44,7 @@ const Output* output_of(const PodCapture& capture, const std::string& format) {
 }
 
 base::Error with_besides(base::Error error, const base::Error& other) {
-  error.message += "; besides: " + other.message;
+  error.message += "; also: " + other.message;
   error.cure += (error.cure.empty() || other.cure.empty() ? "" : "; ") + other.cure;
   return error;
 }
@@ -149,7 +149,7 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
           ? make_outputs(missing, received.files(), recording_wanted, capture.threads, fetch)
           : base::make_failure(ErrorCode::kProtocol, "the sidecar sent neither ." +
                                                          missing.front()->format +
-                                                         " nor the recording to make it of");
+                                                         " nor the recording to make it from");
   if (!made) {
     add_failure(report, std::move(made).error());
   }
@@ -226,7 +226,7 @@ Result<control::ResultMessage> run_on_way(kube::KubeClient& client, const PodCap
         !await_end(client, capture.pod, way->container, interrupt, kLongestEnd)) {
       return result;
     }
-    on_phase(way->container + " has ended meanwhile");
+    on_phase(way->container + " has ended in the meantime");
   }
 }
 

@@ -53,7 +53,8 @@ std::string words_of(const ContainerEnding& one, const EndingQuestion& question)
   if (one.container.empty()) {
     out = "the pod";
   }
-  out += base::printable(one.container) + " ended meanwhile: " + base::printable(one.ending.reason);
+  out += base::printable(one.container) +
+         " ended in the meantime: " + base::printable(one.ending.reason);
   if (one.ending.exit_code != 0) {
     out += " (exit code " + std::to_string(one.ending.exit_code) + ")";
   }
@@ -65,7 +66,7 @@ std::string words_of(const ContainerEnding& one, const EndingQuestion& question)
 std::vector<ContainerEnding> endings_between(const kube::Pod& before, const kube::Pod& now,
                                              const EndingQuestion& question) {
   if (now.uid != before.uid) {
-    return {{"", {"it was replaced by another of its name"}}};
+    return {{"", {"it was replaced by another of the same name"}}};
   }
   if (now.phase == "Failed" && !now.phase_reason.empty()) { // the kubelet's own doing
     return {{"", {now.phase_reason}}};
@@ -74,7 +75,7 @@ std::vector<ContainerEnding> endings_between(const kube::Pod& before, const kube
   for (const kube::Container& one : now.containers) {
     const kube::Container* then = before.find(one.name);
     if (is_meant(one, question) && has_ended(then == nullptr ? kube::Container{} : *then, one)) {
-      out.push_back({one.name, one.ending.value_or(kube::Ending{"for a reason not known"})});
+      out.push_back({one.name, one.ending.value_or(kube::Ending{"for an unknown reason"})});
     }
   }
   return out;
@@ -129,7 +130,7 @@ base::Error with_endings(base::Error error, const std::vector<ContainerEnding>& 
       error.cure = one.container == question.own_container
                        ? "the pod's memory limit has no room for a capture: raise it, or add the "
                          "sidecar, which brings memory of its own"
-                       : "its memory limit was too small for what it did meanwhile: raise it" +
+                       : "its memory limit was too small for what it was doing: raise it" +
                              std::string(error.cure.empty() ? "" : "; ") + error.cure;
     }
   }

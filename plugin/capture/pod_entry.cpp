@@ -130,7 +130,7 @@ base::Status not_started(const kube::EphemeralContainer& container, const kube::
   }
   if (is_one_of(kNoStart, found.state_reason)) {
     return base::make_failure(ErrorCode::kForbidden, container.name + " cannot be started: " + why,
-                              "--uid and --gid say as whom it runs");
+                              "--uid and --gid set the user that it runs as");
   }
   return {};
 }
@@ -179,7 +179,7 @@ base::Status Entrance::check_rights() {
 base::Status Entrance::check_start(const kube::EphemeralContainer& container) {
   JPROF_TRY_ASSIGN(const kube::Pod now, client_.get_pod(pod_.namespace_name, pod_.name));
   if (now.uid != pod_.uid) {
-    return base::make_failure(ErrorCode::kTargetGone, "the pod was replaced meanwhile");
+    return base::make_failure(ErrorCode::kTargetGone, "the pod was replaced in the meantime");
   }
   JPROF_TRY(kube::check_pod(now));
   const kube::Container* found = now.find(container.name);
@@ -246,7 +246,7 @@ Result<std::unique_ptr<ByteChannel>> Entrance::make(const kube::EphemeralContain
 
 Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> channel,
                                                 const std::string& target) {
-  options_.on_phase("looking as whom the JVM runs");
+  options_.on_phase("checking which user the JVM runs as");
   Session session(std::move(channel), interrupt_, 0);
   JPROF_TRY(session.open());
   JPROF_TRY_ASSIGN(const control::ResultMessage answer,

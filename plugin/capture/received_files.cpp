@@ -89,7 +89,7 @@ base::Status ReceivedFiles::check_room(const control::ResultMessage& result) con
   if (total > kMostBytes) {
     return base::make_failure(ErrorCode::kProtocol,
                               "the sidecar announces a capture of " + base::mebibytes(total) +
-                                  "; " + base::mebibytes(kMostBytes) + " are the most",
+                                  "; " + base::mebibytes(kMostBytes) + " is the maximum",
                               "a capture is a few MiB: the pod may be hostile");
   }
   struct statvfs room {};
@@ -99,7 +99,7 @@ base::Status ReceivedFiles::check_room(const control::ResultMessage& result) con
   const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
   if (wanted > free) {
     return base::make_failure(ErrorCode::kIo,
-                              "the capture takes " + base::mebibytes(wanted) +
+                              "the capture needs " + base::mebibytes(wanted) +
                                   ", and the disk of " + files_[0].pending.path() + " has " +
                                   base::mebibytes(free) + " free",
                               "make room there or choose another place with -o");

@@ -119,20 +119,21 @@ bool Ladder::try_sidecar() {
     return skip(kRung, "--ephemeral=always");
   }
   if (sidecar->state != State::kRunning) {
-    return skip(kRung, "container jprof does not run" +
+    return skip(kRung, "container jprof is not running" +
                            (sidecar->state_reason.empty()
                                 ? std::string()
                                 : ": " + base::printable(sidecar->state_reason)));
   }
   // Asked for a sidecar and nothing else: let it say itself what it cannot see.
   if (!shares_processes(pod_) && options_.ephemeral == Ephemeral::kAuto) {
-    return skip(kRung, "container jprof runs but cannot see the JVM: shareProcessNamespace is not "
-                       "set in the pod");
+    return skip(kRung,
+                "container jprof is running but cannot see the JVM: shareProcessNamespace is not "
+                "set in the pod");
   }
   if (!has_capability(*sidecar, options_.capability)) {
-    return skip(kRung, "container jprof runs without the capability " + options_.capability);
+    return skip(kRung, "container jprof is running without the capability " + options_.capability);
   }
-  return take(Way::Kind::kSidecar, kRung, sidecar->name, "container jprof runs");
+  return take(Way::Kind::kSidecar, kRung, sidecar->name, "container jprof is running");
 }
 
 bool Ladder::try_reuse() {
@@ -141,7 +142,7 @@ bool Ladder::try_reuse() {
     return skip(kRung, options_.ephemeral == Ephemeral::kNever ? "--ephemeral=never"
                                                                : "--ephemeral=always");
   }
-  std::string why = "none of ours runs";
+  std::string why = "none of ours is running";
   for (const kube::Container& one : pod_.containers) {
     if (one.kind != kube::Container::Kind::kEphemeral || !kube::is_jprof(one) ||
         one.state != State::kRunning) {
@@ -240,8 +241,9 @@ Result<bool> Ladder::try_new() {
     one.ids = ids_;
   }
   std::string why =
-      way_.must_probe ? "first one that looks as whom the JVM runs: the API says " + ids_text(ids_)
-                      : "with " + ids_text(ids_);
+      way_.must_probe
+          ? "first one that checks which user the JVM runs as: the API says " + ids_text(ids_)
+          : "with " + ids_text(ids_);
   why += one.capability.empty() ? ", no capability" : ", capability " + one.capability;
   if (!one.target.empty()) {
     why += ", in the process namespace of container " + base::printable(one.target) +
@@ -264,7 +266,8 @@ base::Error Ladder::nothing_left() const {
       ErrorCode::kNoSidecar,
       "there is no way into pod " + base::printable(pod_.namespace_name) + "/" +
           base::printable(pod_.name) + " (" + why + ")",
-      image ? "name jprof's image as the cluster's nodes can pull it, best by its digest: --image "
+      image ? "name a jprof image that the cluster's nodes can pull, preferably by its digest: "
+              "--image "
               "REGISTRY/jprof@sha256:... or JPROF_IMAGE; or add the sidecar to the pod's template "
               "(charts/jprof-sidecar)"
             : "add the sidecar to its template (charts/jprof-sidecar), or allow an ephemeral "
@@ -305,9 +308,10 @@ std::string announcement(const kube::Pod& pod, const Way& way) {
   const std::string where =
       base::printable(pod.namespace_name) + "/" + base::printable(pod.name) + ": ";
   return where + "adding ephemeral container " + way.container + " (" +
-         (way.must_probe ? std::string("the API does not say as whom the JVM runs: it looks, and "
-                                       "a second one may follow; --uid and --gid avoid that")
-                         : ids_text(way.make->ids)) +
+         (way.must_probe
+              ? std::string("the API does not say which user the JVM runs as: this one checks, and "
+                            "a second one may follow; --uid and --gid avoid that")
+              : ids_text(way.make->ids)) +
          "); Kubernetes keeps its record until the pod is gone\n";
 }
 

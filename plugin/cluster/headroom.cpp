@@ -81,7 +81,7 @@ base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
     if (counts && left_of(*one.memory_limit, used->second) < kAgentNeeds) {
       return base::fail(too_little("container " + base::printable(one.name) + " of " + shown(pod) +
                                        " uses " + mebibytes(used->second) + " of the " +
-                                       mebibytes(*one.memory_limit) + " that it may",
+                                       mebibytes(*one.memory_limit) + " that it may use",
                                    kAgentNeeds, left_of(*one.memory_limit, used->second)));
     }
   }
@@ -96,7 +96,7 @@ base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
   }
   const std::string limit = mebibytes(*pod.memory_limit);
   return base::fail(too_little(measured ? shown(pod) + " uses " + mebibytes(used) + " of the " +
-                                              limit + " that it may"
+                                              limit + " that it may use"
                                         : shown(pod) + " may use no more than " + limit,
                                kCaptureNeeds, left));
 }
@@ -104,7 +104,7 @@ base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
 std::string headroom_text(const kube::Pod& pod, const Headroom& headroom) {
   const std::string limit =
       pod.memory_limit ? "the pod may use " + mebibytes(*pod.memory_limit) : "the pod has no limit";
-  return limit + (headroom.used.empty() ? ", its use is not known"
+  return limit + (headroom.used.empty() ? ", its use is unknown"
                                         : " and uses " + mebibytes(total(headroom.used)));
 }
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kLargestId = 0xffff'fffe; // user and group ids of Linux 
 void add_ladder_options(cli::Command command, LadderFlags& flags) {
   command
       .option("--ephemeral", flags.ephemeral,
-              "An ephemeral container where no sidecar can be used: auto (default; never in a "
+              "Add an ephemeral container if no sidecar can be used: auto (default; never in a "
               "CronJob), never, always")
       .one_of({"auto", "never", "always"})
       .group(kGroup);
@@ -31,10 +31,10 @@ void add_ladder_options(cli::Command command, LadderFlags& flags) {
   command.option("--image-pull-policy", flags.pull_policy, "Default IfNotPresent")
       .one_of({"Always", "IfNotPresent", "Never"})
       .group(kGroup);
-  command.option("--uid", flags.uid, "The JVM's user id, where the API does not say it")
+  command.option("--uid", flags.uid, "The JVM's user id, if the API does not say it")
       .between(0, kLargestId)
       .group(kGroup);
-  command.option("--gid", flags.gid, "The JVM's group id, where the API does not say it")
+  command.option("--gid", flags.gid, "The JVM's group id, if the API does not say it")
       .between(0, kLargestId)
       .group(kGroup);
   command
@@ -47,7 +47,7 @@ void add_ladder_options(cli::Command command, LadderFlags& flags) {
       "--force", flags.force,
       "Capture even if the JVM, its pod or its node is short of memory: the kernel may then kill "
       "the JVM");
-  command.flag("--explain", flags.explain, "Say which way into the pod is taken, and why");
+  command.flag("--explain", flags.explain, "Explain which way into the pod is taken, and why");
 }
 
 base::Result<LadderOptions> ladder_options(const LadderFlags& flags, bool scheduled) {

@@ -121,7 +121,7 @@ base::Error partial(PendingFile file, const AnswerHandler& handler, base::Error 
     return error;
   }
   return base::make_error(ErrorCode::kPartialCapture,
-                          "the heap dump is cut after " + std::to_string(handler.arrived()) +
+                          "the heap dump was cut off after " + std::to_string(handler.arrived()) +
                               " of " + std::to_string(handler.announced()) +
                               " bytes: " + error.message,
                           "what arrived is " + base::printable(*kept) + "; take another dump");
@@ -130,13 +130,14 @@ base::Error partial(PendingFile file, const AnswerHandler& handler, base::Error 
 Result<int> take_dump(Session& session, control::Request request, bool json) {
   std::vector<std::string>& arguments = request.attach.arguments;
   if (arguments.empty() || arguments[0].empty() || arguments[0].ends_with('/')) {
-    return base::make_failure(ErrorCode::kUsage, "dumpheap needs the name of a file of yours",
-                              "dumpheap FILE [-live|-all] [LEVEL OF GZIP]");
+    return base::make_failure(ErrorCode::kUsage,
+                              "dumpheap needs the name of a file on your machine",
+                              "dumpheap FILE [-live|-all] [GZIP LEVEL]");
   }
   const std::string path = arguments[0];
   arguments.erase(arguments.begin());
   if (::access(path.c_str(), F_OK) == 0) {
-    return base::make_failure(ErrorCode::kUsage, base::printable(path) + " is there already",
+    return base::make_failure(ErrorCode::kUsage, base::printable(path) + " already exists",
                               "choose another name for the dump");
   }
   JPROF_TRY_ASSIGN(PendingFile file, PendingFile::create(path));
@@ -203,8 +204,8 @@ void add_attach(cli::Program& program) {
                                "  kubectl jprof attach --timeout 5m checkout-7d9f dumpheap "
                                "app.hprof -live\n"
                                "\nThe sidecar's configuration names what is allowed (allow:). "
-                               "Options of ours may also stand\nbehind the command; what follows "
-                               "-- is the command's alone.",
+                               "jprof's options may also follow\nthe command; what follows -- "
+                               "belongs to the command alone.",
                    .own_arguments = 2,
                    .own_options = own_options()},
                   [options, &program] {
@@ -221,7 +222,8 @@ void add_attach(cli::Program& program) {
       .positive();
   command.option("-c,--container", options->container,
                  "Container of the JVM; default: the only JVM in the pod");
-  command.option("--timeout", options->timeout, "For the JVM's answer, with its unit (30s)");
+  command.option("--timeout", options->timeout,
+                 "Time limit for the JVM's answer, with a unit (30s)");
   add_cluster_options(command, options->access);
 }
 

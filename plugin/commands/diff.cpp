@@ -128,11 +128,12 @@ void add_options(cli::Command app, DiffCommand& command) {
   app.option("BASE", command.base,
              "The older capture: its id or key in --store, its URL, or a local file")
       .required();
-  app.option("CHANGED", command.changed, "What it is compared with").required();
+  app.option("CHANGED", command.changed, "The newer capture, compared with the older one")
+      .required();
   app.option("--store", command.store,
              "Where ids and keys are looked up: file:///dir or s3://bucket/prefix");
   app.option("-o,--output", command.outputs,
-             "File to write, may be repeated: .html .svg .collapsed; - or none is standard output")
+             "File to write, repeatable: .html .svg .collapsed; - or none is standard output")
       .repeated();
   app.option("--to", command.to,
              "Format of standard output: collapsed (default), folded text with two counts; html "

@@ -91,7 +91,7 @@ bool Examination::ask_pod() {
                                    "what is captured now may be cut short"));
   } else if (!pod_->ready) {
     checks_.push_back(checks::warn(CheckId::kPodRunning, pod_->name + " is not ready",
-                                   "a JVM that starts can be profiled once it answers"));
+                                   "a JVM that is starting can be profiled once it answers"));
   } else {
     pass(CheckId::kPodRunning, pod_->name + " is " + pod_->phase + " on node " + pod_->node);
   }
@@ -157,12 +157,12 @@ bool Examination::ask_way() {
     return true;
   }
   checks_.push_back(checks::warn(CheckId::kSidecarThere, way_->rungs.front().why,
-                                 "with the sidecar (charts/jprof-sidecar) a capture begins sooner "
+                                 "with the sidecar (charts/jprof-sidecar) a capture starts sooner "
                                  "and leaves no record in the pod"));
   if (ask_ephemeral()) {
     ask_spec();
-    skipped_ = "nobody can know without running in the pod: kubectl jprof " + pod_->name +
-               " adds the container and sees";
+    skipped_ = "only a process in the pod can find out: kubectl jprof " + pod_->name +
+               " adds the container and looks";
   }
   return false;
 }
@@ -188,7 +188,7 @@ bool Examination::ask_ephemeral() {
   if (!verdict) {
     return fail(CheckId::kEphemeral, verdict.error());
   }
-  return ask_headroom("the server would take it, Pod Security included (dry run): " +
+  return ask_headroom("the server would accept it, Pod Security included (dry run): " +
                       way_->rungs.back().why + "; ");
 }
 
@@ -209,12 +209,12 @@ bool Examination::ask_headroom(const std::string& found) {
 void Examination::ask_spec() {
   if (way_->must_probe) {
     checks_.push_back(checks::warn(CheckId::kPodSpec,
-                                   "the API does not say as whom the JVM runs: one ephemeral "
-                                   "container looks, a second one may follow",
+                                   "the API does not say which user the JVM runs as: one ephemeral "
+                                   "container checks, and a second one may follow",
                                    "set runAsUser and runAsGroup in the pod, or give --uid and "
                                    "--gid"));
   } else {
-    pass(CheckId::kPodSpec, "/tmp can be written as far as the specification says");
+    pass(CheckId::kPodSpec, "/tmp is writable as far as the specification says");
   }
 }
 
@@ -240,7 +240,7 @@ bool Examination::ask_session() {
   if (targets->targets.empty()) {
     return fail(CheckId::kProcess,
                 base::make_error(ErrorCode::kTargetNotFound, "the sidecar sees no JVM",
-                                 "does one run in the pod, and is shareProcessNamespace: true?"));
+                                 "is one running in the pod, and is shareProcessNamespace true?"));
   }
   for (const base::Json& jvm : targets->targets) {
     Result<std::vector<Check>> rows = checks::from_json(base::json_array(jvm, "checks"));
@@ -296,7 +296,8 @@ void add_doctor(cli::Program& program) {
   auto options = std::make_shared<DoctorOptions>();
   cli::Command command = program.add(
       {.name = "doctor",
-       .summary = "Say what stands in the way of profiling a pod, and the cure; changes nothing",
+       .summary =
+           "Check what stands in the way of profiling a pod, and how to cure it; changes nothing",
        .examples = "  kubectl jprof doctor checkout-7d9f -n shop\n"
                    "  kubectl jprof doctor deploy/checkout --explain\n"},
       [options, &program] { return doctor(*options, program.json()); });

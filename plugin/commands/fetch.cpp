@@ -56,7 +56,7 @@ Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& opti
   JPROF_TRY_ASSIGN(const TargetName target, parse_target_name(options.target));
   if (!target.is_pod()) {
     return base::make_failure(
-        ErrorCode::kUsage, "a capture lies in one pod: name it",
+        ErrorCode::kUsage, "a capture is kept in one pod: name that pod",
         "kubectl jprof fetch POD ID; kubectl jprof list POD shows what a pod has");
   }
   if (!capture::is_capture_id(options.id)) {
@@ -110,7 +110,7 @@ void add_fetch(cli::Program& program) {
   command.option("--store", options->store,
                  "Store the capture at file:///dir or s3://bucket/prefix");
   command.option("--store-timeout", options->store_timeout,
-                 "Give a store up that is silent for so long; default 60s");
+                 "Give up on a store that is silent for this long; default 60s");
   add_cluster_options(command, options->access);
 }
 

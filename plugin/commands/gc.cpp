@@ -119,7 +119,7 @@ void add_gc(cli::Program& program) {
   auto options = std::make_shared<GcOptions>();
   cli::Command command = program.add(
       {.name = "gc",
-       .summary = "End idle ephemeral containers of jprof now, and say what is left",
+       .summary = "End jprof's idle ephemeral containers now, and say what is left",
        .examples = "  kubectl jprof gc -n shop                # every pod of the namespace\n"
                    "  kubectl jprof gc checkout-7d9f -n shop\n"},
       [options, &program] { return gc(*options, program.json()); });

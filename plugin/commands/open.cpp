@@ -61,7 +61,8 @@ Result<std::string> newest_page() {
     }
   }
   if (found.empty()) {
-    return base::make_failure(ErrorCode::kUsage, "no jprof-*.html is in the working directory",
+    return base::make_failure(ErrorCode::kUsage,
+                              "there is no jprof-*.html in the working directory",
                               "name the page: kubectl jprof open FILE");
   }
   return found;
@@ -106,7 +107,8 @@ Result<int> open_page(const std::string& named) {
   std::error_code error;
   const fs::path path = fs::canonical(page, error);
   if (error || !fs::is_regular_file(path, error)) {
-    return base::make_failure(ErrorCode::kUsage, "no page is at " + base::printable(page, 4096),
+    return base::make_failure(ErrorCode::kUsage,
+                              "there is no page at " + base::printable(page, 4096),
                               "name the .html that a capture wrote; without a name the newest "
                               "one here is opened");
   }

@@ -238,8 +238,8 @@ Result<int> record(const RecordOptions& options, bool json) {
     }
   }
   if (options.leave_behind && !options.walker.empty() && options.walker != "vmstructs") {
-    std::fputs("note: this walker opens JVMTI: on JDK 21 and later mounts of virtual threads stay "
-               "some 20 to 30 % dearer until the JVM ends\n",
+    std::fputs("note: this walker opens JVMTI: on JDK 21 and later mounts of virtual threads cost "
+               "some 20 to 30 % more until the JVM ends\n",
                stderr);
   }
   if (options.dry_run) {
@@ -259,11 +259,12 @@ void add_record_options(cli::Command command, RecordOptions& options) {
   command.option("--max-pods", options.max_pods, "How many of the pods that match; default 1")
       .between(1, 64);
   command.option("--event", options.event, "cpu (default)");
-  command.option("--interval", options.interval, "Between samples; default 10ms of CPU time");
+  command.option("--interval", options.interval,
+                 "Interval between samples; default 10ms of CPU time");
   command
       .option("--engine", options.engine,
               "What decides when to sample: auto (default), cpu-timer, or perf-clock, which keeps "
-              "intervals below two ticks of the kernel where it may be used")
+              "intervals below two kernel ticks, where it is allowed")
       .one_of({"auto", "cpu-timer", "perf-clock"});
   command
       .option("--walker", options.walker,
@@ -271,23 +272,25 @@ void add_record_options(cli::Command command, RecordOptions& options) {
               "differ, asgct, jvmti, jmx")
       .one_of({"vmstructs", "asgct", "jvmti", "jmx"});
   command.flag("--leave-behind", options.leave_behind,
-               "Accept that asgct, jvmti and jmx leave mounts of virtual threads some 20 to 30 % "
-               "dearer until the JVM ends (JDK 21 and later); the sidecar's allow: must name it");
+               "Accept that asgct, jvmti and jmx make mounts of virtual threads cost some 20 to 30 "
+               "% more until the JVM ends (JDK 21 and later); the sidecar's allow: must name it");
   command
       .option("-o,--output", options.outputs,
               "File whose ending gives the format; repeatable. Default: a page in the working "
               "directory")
       .repeated();
   command.word_flag("--threads", options.threads, {"thread", "pool"}, formats::kThreadsHelp);
-  command.option("--store", options.store,
-                 "Store the capture at file:///dir or s3://bucket/prefix; tried before it is made");
+  command.option(
+      "--store", options.store,
+      "Store the capture at file:///dir or s3://bucket/prefix; tried before the capture starts");
   command.option("--store-timeout", options.store_timeout,
-                 "Give a store up that is silent for so long; default 60s");
+                 "Give up on a store that is silent for this long; default 60s");
   command
       .option("--cluster-name", options.cluster_name,
-              "Name of the cluster in the store; default: of its certificate authority (ca-...)")
+              "Name of the cluster in the store; default: derived from its certificate authority "
+              "(ca-...)")
       .environment("JPROF_CLUSTER");
-  command.option("--cause", options.cause, "Why, for the capture's manifest");
+  command.option("--cause", options.cause, "Reason, for the capture's manifest");
   command.flag("--join", options.join,
                "If this JVM is being captured already, wait for that result");
   command.flag("--dry-run", options.dry_run, "Say what would be done, and do nothing");

@@ -18,7 +18,7 @@ using control::FrameType;
 tl::unexpected<base::Error> out_of_place(FrameType type) {
   return base::make_failure(ErrorCode::kProtocol, "the sidecar sent a " +
                                                       control::frame_type_name(type) +
-                                                      " frame where none may come");
+                                                      " frame where none is allowed");
 }
 
 // How long a sidecar may work at a request before its result is due. No capture is longer than a
@@ -76,7 +76,7 @@ base::Error Session::ended(int exit_code) const {
   if (!heard_ && exit_code != 0) {
     return base::make_error(ErrorCode::kNoSidecar,
                             "/jprof session ended with exit code " + std::to_string(exit_code) +
-                                " before it said a word" + detail,
+                                " before it said anything" + detail,
                             "is the image of container jprof the jprof image, and does it run "
                             "`/jprof serve`?");
   }
@@ -158,7 +158,7 @@ Result<Frame> Session::wait_frame(Stage stage, Clock::time_point until) {
     until = discard_until_ ? std::min(until, *discard_until_) : until;
     if (Clock::now() >= until) {
       return base::fail(lost_error(base::make_error(
-          ErrorCode::kTimeout, "the sidecar is there, but brings nothing, long after it was due",
+          ErrorCode::kTimeout, "the sidecar answers, but its result is long overdue",
           "look at the log of container jprof")));
     }
     const auto next_ask = std::max(heard, asked) + timing_.ping;

@@ -30,7 +30,7 @@ base::Result<std::unique_ptr<Interrupt>> Interrupt::create() {
   for (Pipe& pipe : out->pipes_) {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) {
-      return base::errno_failure(errno, "cannot make a pipe");
+      return base::errno_failure(errno, "cannot create a pipe");
     }
     pipe.read.reset(ends[0]);
     pipe.write.reset(ends[1]);

@@ -40,7 +40,7 @@ class EphemeralTest(PluginRig):
         server.ending[made["name"]] = 4
         _, err = self.record()
         self.assertEqual(len(server.patches), 2)
-        self.assertIn(made["name"] + " has ended meanwhile", err)
+        self.assertIn(made["name"] + " has ended in the meantime", err)
         self.assertIn("left in shop/demo: ephemeral container " + server.patches[1]["name"], err)
         # Where none may be made that is what there is to say.
         server.dead.add(server.patches[1]["name"])
@@ -144,7 +144,7 @@ class EphemeralTest(PluginRig):
         for mode, code in (("partial", 6), ("ends-as-bug", 3)):
             self.serve(mode=mode, dying=killed)
             out, err = self.record(code=code)
-            self.assertIn("container app ended meanwhile: OOMKilled (exit code 137)", err)
+            self.assertIn("container app ended in the meantime: OOMKilled (exit code 137)", err)
             self.assertIn("memory limit", err)
             self.assertNotIn("report", err)
         self.serve(mode="partial", dying=killed)

@@ -283,7 +283,7 @@ class PluginTest(PluginRig):
     def test_a_second_ctrl_c_without_an_answer_says_so(self):
         err = self.interrupt_twice("hangs-at-end")
         self.assertIn("has not said that it threw the capture away", err)
-        self.assertRegex(err, "if the capture is kept.*kubectl jprof fetch -n shop demo [0-9A-Z]{26}")
+        self.assertRegex(err, "if the pod has kept the capture.*kubectl jprof fetch -n shop demo [0-9A-Z]{26}")
 
     def test_options_of_ours_may_stand_behind_the_command(self):
         self.serve(mode="attach")
@@ -408,7 +408,7 @@ class PluginTest(PluginRig):
         rows = self.doctor()
         self.assertEqual([rows[name]["verdict"] for name in ("exec", "sidecar", "ephemeral", "spec", "jvm")],
                          ["pass", "warn", "pass", "pass", "skip"])
-        self.assertTrue(any("without running in the pod" in row["detail"] for row in rows.values()))
+        self.assertTrue(any("only a process in the pod can find out" in row["detail"] for row in rows.values()))
         self.assertEqual((server.patches, server.execs), ([], []))
 
     def test_doctor_names_what_is_missing(self):

@@ -56,14 +56,15 @@ TEST(PodEndings, MakesADeadJvmNoBugOfOurs) {
                    {{"app", {"OOMKilled", 137}}}, question);
   EXPECT_EQ(error.code, base::ErrorCode::kTargetGone);
   EXPECT_EQ(error.message,
-            "the recorder ended; container app ended meanwhile: OOMKilled (exit code 137)");
+            "the recorder ended; container app ended in the meantime: OOMKilled (exit code 137)");
   EXPECT_NE(error.cure.find("memory limit"), std::string::npos);
 
   // Our own container's end is not the JVM's.
   const base::Error ours = with_endings(base::make_error(base::ErrorCode::kInternal, "x"),
                                         {{"jprof-a", {"OOMKilled", 137}}}, question);
   EXPECT_EQ(ours.code, base::ErrorCode::kInternal);
-  EXPECT_NE(ours.message.find("jprof's container jprof-a ended meanwhile"), std::string::npos);
+  EXPECT_NE(ours.message.find("jprof's container jprof-a ended in the meantime"),
+            std::string::npos);
 
   const base::Error none =
       with_endings(base::make_error(base::ErrorCode::kInternal, "x", "y"), {}, question);
