@@ -107,7 +107,8 @@ void add_attach(cli::Program& program) {
               "load, properties, agentProperties, threaddump, datadump, dumpheap, inspectheap, "
               "setflag, printflag or jcmd; what follows are its arguments")
       .required();
-  command.option("--timeout", options->timeout, "For the whole, with its unit (30s)");
+  command.option("--timeout", options->timeout,
+                 "Time limit for the whole command, with a unit (30s)");
   command.flag("--in-target", options->in_target,
                "dumpheap: leave the file in the JVM's container, at the path given");
 }

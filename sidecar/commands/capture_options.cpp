@@ -28,7 +28,7 @@ void add_agent_options(cli::Command command, CaptureOptions& options) {
       .environment("JPROF_AGENT");
   command
       .option("--agent-volume", options.agent_volume,
-              "Directory that the JVM's container mounts as well, for the agent")
+              "Directory that the JVM's container also mounts, for the agent")
       .environment("JPROF_AGENT_VOLUME");
   command.flag(
       "--force", options.force,
@@ -38,14 +38,14 @@ void add_agent_options(cli::Command command, CaptureOptions& options) {
 
 void add_leave_behind(cli::Command command, CaptureOptions& options) {
   command.flag("--leave-behind", options.leave_behind,
-               "Accept that asgct, jvmti and jmx leave mounts of virtual threads some 20 to 30 % "
-               "dearer until the JVM ends (JDK 21 and later)");
+               "Accept that asgct, jvmti and jmx make mounts of virtual threads cost some 20 to 30 "
+               "% more until the JVM ends (JDK 21 and later)");
 }
 
 void tell_what_stays(const std::string& walkers) {
   std::fprintf(stderr,
-               "note: %s open JVMTI: on JDK 21 and later mounts of virtual threads stay some 20 to "
-               "30 %% dearer until the JVM ends\n",
+               "note: %s open JVMTI: on JDK 21 and later mounts of virtual threads cost some 20 to "
+               "30 %% more until the JVM ends\n",
                walkers.c_str());
 }
 
@@ -53,7 +53,7 @@ void tell_of_abandoned(const std::string& folder) {
   for (const std::string& file : record::abandoned_recordings(folder)) {
     cli::print_warning("jprof", "an earlier jprof was killed or could not go on, and left what it "
                                 "had in " +
-                                    file + ": read it by jprof convert " + file +
+                                    file + ": read it with jprof convert " + file +
                                     " -o FILE, then remove its folder");
   }
 }
@@ -73,7 +73,7 @@ base::Status need_open_files() {
                             "cannot open what a capture needs: too many open files (this process "
                             "may have " +
                                 had + ")",
-                            "raise the limit of open files (ulimit -n) to at least " +
+                            "raise the limit on open files (ulimit -n) to at least " +
                                 std::to_string(kNeeded));
 }
 

@@ -41,7 +41,7 @@ void add_agent_options(cli::Command command, CaptureOptions& options);
 // grow without bound.
 base::Status limit_memory();
 
-// Raises the soft limit of open files to what a capture needs; kLimit with the cure where the hard
+// Raises the soft limit on open files to what a capture needs; kLimit with the cure where the hard
 // one is lower: without descriptors, whatever came first would fail, in its own words.
 base::Status need_open_files();
 

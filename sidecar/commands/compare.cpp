@@ -140,7 +140,7 @@ void print_walkers(const std::vector<ComparedWalker>& walkers) {
             "and gives up\n"
             "where HotSpot does: in stubs (array copies, hashes), at the first and last "
             "instructions of compiled\n"
-            "methods and in native code without a frame pointer. In a service that may be each "
+            "methods and in native code without a frame pointer. In a service that may be every "
             "fifth sample.\n"
             "jvmti (GetStackTrace) and jmx (all threads at once, as ThreadMXBean does) see a "
             "thread only where\n"
@@ -179,11 +179,11 @@ base::Json to_json(const Compared& found, const CompareOptions& options,
 base::Status check(const CompareOptions& options) {
   if (options.walkers.size() < 2) {
     return base::make_failure(base::ErrorCode::kUsage, "one walker cannot be compared",
-                              "name at least two, by --walker vmstructs --walker jvmti");
+                              "name at least two: --walker vmstructs --walker jvmti");
   }
   if (options.rounds < 1 || options.rounds > 100) {
     return base::make_failure(base::ErrorCode::kUsage, "there can be 1 to 100 rounds",
-                              "give their number by --rounds");
+                              "set their number with --rounds");
   }
   return {};
 }
@@ -216,7 +216,7 @@ void add_compare(cli::Program& program) {
   auto options = std::make_shared<CompareOptions>();
   cli::Command command =
       program.add({.name = "compare",
-                   .summary = "Show how the stack walkers differ about a JVM, method by method",
+                   .summary = "Show how the stack walkers differ on a JVM, method by method",
                    .examples = "  jprof compare\n"
                                "  jprof compare 4711 --duration 1m --interval 1ms\n"
                                "  jprof compare 4711 --walker vmstructs --walker jvmti\n"
@@ -225,13 +225,12 @@ void add_compare(cli::Program& program) {
   add_target_options(command, options->capture, "How long for all walkers together");
   command.option("--rounds", options->rounds, "How often the walkers take turns").show_default();
   command
-      .option(
-          "--walker", options->walkers,
-          "May be repeated: vmstructs, asgct, jvmti, jmx; the first is the measure of the others")
+      .option("--walker", options->walkers,
+              "Repeatable: vmstructs, asgct, jvmti, jmx; the others are compared with the first")
       .repeated()
       .show_default();
   add_leave_behind(command, options->capture);
-  command.option("--top", options->top, "Methods to show at most").show_default();
+  command.option("--top", options->top, "Maximum number of methods to show").show_default();
   add_agent_options(command, options->capture);
 }
 

@@ -84,17 +84,17 @@ void add_convert(cli::Program& program) {
   command
       .option("IN", options->input,
               "A .jprof recording, folded text, output of perf script, thread dumps, "
-              "speedscope's JSON, as they are or packed by gzip or zstd; - is standard input")
+              "speedscope's JSON, plain or compressed with gzip or zstd; - is standard input")
       .required();
   command
       .option("-o,--output", options->outputs,
-              "File to write, may be repeated; its ending gives the format: .html .svg "
-              ".collapsed .txt .json .jprof; - or none is standard output")
+              "File to write, repeatable; its ending gives the format: .html .svg .collapsed .txt "
+              ".json .jprof; - or none is standard output")
       .repeated();
   command.option("--to", options->to,
                  "Format of standard output: collapsed (default) html svg txt json jprof");
   command.flag("--lines", options->lines,
-               "Tell the lines of a method apart, where the recording knows them: Foo.bar:12");
+               "Distinguish the lines of a method, where the recording knows them: Foo.bar:12");
   command.word_flag("--threads", options->threads, {"thread", "pool"}, formats::kThreadsHelp);
   command.option("--title", options->title, "Title of pages and pictures");
 }

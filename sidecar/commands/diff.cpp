@@ -59,9 +59,10 @@ void add_diff(cli::Program& program) {
                   [&program, command] { return diff(*command, program.json()); });
   app.option("BASE", command->base, "The older capture, in any format that convert reads")
       .required();
-  app.option("CHANGED", command->changed, "What it is compared with").required();
+  app.option("CHANGED", command->changed, "The newer capture, compared with the older one")
+      .required();
   app.option("-o,--output", command->outputs,
-             "File to write, may be repeated: .html .svg .collapsed; - or none is standard output")
+             "File to write, repeatable: .html .svg .collapsed; - or none is standard output")
       .repeated();
   app.option("--to", command->to,
              "Format of standard output: collapsed (default), folded text with two counts; html "

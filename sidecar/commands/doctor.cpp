@@ -82,7 +82,7 @@ base::Result<int> run(const Options& options, bool json) {
 void add_doctor(cli::Program& program) {
   const auto options = std::make_shared<Options>();
   cli::Command command =
-      program.add({"doctor", "Tell what stands in the way of profiling a JVM, and how to cure it",
+      program.add({"doctor", "Check what stands in the way of profiling a JVM, and how to cure it",
                    "  jprof doctor        every JVM that is visible\n"
                    "  jprof doctor 7\n"},
                   [options, &program] { return run(*options, program.json()); });

@@ -41,7 +41,7 @@ base::Status parse_min_width(std::string_view text, render::SvgOptions& options)
       std::from_chars(number.data(), number.data() + number.size(), options.min_width);
   if (error != std::errc{} || end != number.data() + number.size() || options.min_width < 0) {
     return base::make_failure(base::ErrorCode::kUsage,
-                              "--minwidth wants pixels (0.1) or a share (0.5%)",
+                              "--minwidth must be in pixels (0.1) or a share (0.5%)",
                               "0.1 is the default; 0 leaves nothing out");
   }
   return {};
@@ -86,7 +86,8 @@ base::Status read_attributes(const std::string& file, render::SvgOptions& option
                                  : key == "class"  ? &attributes.css_class
                                                    : nullptr;
       if (value == nullptr || equals == pair.size()) {
-        return bad_line(file, number, "known are title=, href=, target=, id= and class=");
+        return bad_line(file, number,
+                        "the known attributes are title=, href=, target=, id= and class=");
       }
       *value = std::string(pair.substr(equals + 1));
     }
@@ -168,19 +169,20 @@ void add_look(cli::Command app, FlameCommand& command) {
   app.option("--notes", options.notes, "A description kept in the file");
   app.option("--width", options.width, "Width of the picture in pixels");
   app.option("--height", options.frame_height, "Height of a frame in pixels");
-  app.option("--minwidth", command.min_width, "Leave out narrower frames: pixels, or with %");
+  app.option("--minwidth", command.min_width,
+             "Leave out frames narrower than this: pixels, or a share with %");
   app.option("--fonttype", options.font_type, "Font");
   app.option("--fontsize", options.font_size, "Size of the font");
   app.option("--fontwidth", options.font_width, "Mean width of a letter, in font sizes");
   app.option("--colors", options.colors,
              "hot mem io wakeup chain java js perl red green blue aqua yellow purple orange");
   app.option("--bgcolors", options.background, "yellow blue green grey or #rrggbb");
-  app.flag("--hash", options.hash, "Names that begin alike get colours alike");
-  app.flag("--random", options.random, "Colours by place instead of by name");
+  app.flag("--hash", options.hash, "Names that begin alike get similar colours");
+  app.flag("--random", options.random, "Choose colours by position instead of by name");
   app.flag("--cp", command.palette,
-           "Colours of names are kept in ./palette.map, for pictures to come");
+           "Keep the colours of names in ./palette.map, for later pictures");
   app.option("--nameattr", command.name_attributes,
-             "File of frames' attributes: NAME<TAB>title=...<TAB>href=..., a frame a line");
+             "File with attributes of frames: NAME<TAB>title=...<TAB>href=..., a frame a line");
   app.option("--encoding", command.encoding, "Accepted: pictures are always UTF-8");
 }
 
@@ -200,12 +202,12 @@ void add_flame(cli::Program& program) {
              "Folded text, or any capture that convert reads; standard input by default");
   add_look(app, *command);
   app.option("--countname", options.count_name,
-             "What is counted (samples, bytes, ms: by what is read)");
+             "What is counted (default: samples, bytes or ms, depending on the input)");
   app.option("--nametype", options.name_type, "What the names are");
-  app.option("--total", options.total, "The whole, if it is more than the sum");
+  app.option("--total", options.total, "The total, if it is more than the sum");
   app.option("--factor", options.factor, "Multiplies the counts that are shown");
   app.flag("--reverse", options.reverse, "Merge stacks from their leaves");
-  app.flag("--inverted", options.inverted, "Root above");
+  app.flag("--inverted", options.inverted, "Put the root at the top");
   app.flag("--flamechart", options.flamechart, "Keep the order of the stacks");
   app.flag("--negate", options.negate, "Swap the colours of more and less");
 }

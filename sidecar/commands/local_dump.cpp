@@ -36,8 +36,9 @@ base::Status check_room(const std::string& path, std::uint64_t bytes) {
     return {};
   }
   return base::make_failure(ErrorCode::kIo,
-                            "the heap dump has " + std::to_string(bytes) + " bytes, the place of " +
-                                base::printable(path) + " has " + std::to_string(room) + " free",
+                            "the heap dump has " + std::to_string(bytes) +
+                                " bytes, but the file system of " + base::printable(path) +
+                                " has " + std::to_string(room) + " free",
                             "choose another path for the dump");
 }
 
@@ -67,7 +68,7 @@ base::Status check_dump_path(const std::string& path) {
         "name one that is not there yet: jprof attach PID dumpheap app.hprof");
   }
   if (::access(path.c_str(), F_OK) == 0) {
-    return base::make_failure(ErrorCode::kUsage, base::printable(path) + " is there already",
+    return base::make_failure(ErrorCode::kUsage, base::printable(path) + " already exists",
                               "choose another path for the dump");
   }
   if (::access(base::directory_of(path).c_str(), W_OK | X_OK) != 0) {
@@ -87,7 +88,7 @@ base::Status keep_dump(const jvm::HeapDump& dump, const std::string& path,
   }
   if (base::Status done = copy(dump, out.get(), partial, stopped); !done) {
     return base::make_failure(
-        ErrorCode::kPartialCapture, "the heap dump is not whole: " + done.error().message,
+        ErrorCode::kPartialCapture, "the heap dump is incomplete: " + done.error().message,
         "what was copied is " + base::printable(partial) + "; the JVM's own file is removed");
   }
   // link(2) and not rename(2): what came to stand there meanwhile is not replaced.

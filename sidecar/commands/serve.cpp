@@ -120,7 +120,7 @@ base::Result<int> run(const Options& options) {
 void add_serve(cli::Program& program) {
   const auto options = std::make_shared<Options>();
   cli::Command command =
-      program.add({"serve", "Own captures and the spool; what the jprof container runs",
+      program.add({"serve", "Manage captures and the spool; what the jprof container runs",
                    "  jprof serve\n"
                    "  jprof serve --config /etc/jprof/config.yaml --check\n"
                    "  jprof serve --idle-exit 10m      # an ephemeral container\n"},

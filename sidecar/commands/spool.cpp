@@ -98,7 +98,7 @@ base::Result<int> run(const Options& options, bool as_json) {
 void add_spool(cli::Program& program) {
   const auto options = std::make_shared<Options>();
   cli::Command command =
-      program.add({"spool", "Show the captures that wait in the spool, and the sums",
+      program.add({"spool", "Show the captures that wait in the spool, and their totals",
                    "  jprof spool\n"
                    "  jprof spool --directory /var/lib/jprof/spool --json\n"},
                   [options, &program] { return run(*options, program.json()); });

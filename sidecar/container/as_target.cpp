@@ -201,7 +201,7 @@ base::Result<Handed> in_child(const Identity* identity, base::Deadline deadline,
   left_behind().reap();
   std::array<int, 2> pair{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-    return base::errno_failure(errno, "cannot make a socket pair");
+    return base::errno_failure(errno, "cannot create a socket pair");
   }
   base::UniqueFd ours(pair[0]);
   base::UniqueFd theirs(pair[1]);
@@ -232,7 +232,7 @@ base::Result<base::UniqueFd> descriptor_of(base::Result<Handed> handed) {
   }
   if (!handed->fd) { // the kernel drops descriptors for which this process has no room
     return base::make_failure(base::ErrorCode::kLimit, "a descriptor was not handed over",
-                              "raise the limit of open files (ulimit -n)");
+                              "raise the limit on open files (ulimit -n)");
   }
   return std::move(handed->fd);
 }

@@ -121,7 +121,7 @@ class Walk {
   int links_ = 0;
   std::deque<std::string> pending_;
   std::vector<base::UniqueFd> trail_; // directories below the root, outermost first
-  base::UniqueFd last_;               // the last component, when it is no directory
+  base::UniqueFd last_;               // the last component, when it is not a directory
 };
 
 } // namespace

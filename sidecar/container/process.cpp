@@ -28,7 +28,7 @@ constexpr std::size_t kMaxProcesses = 1U << 22; // the kernel's largest pid_max
 constexpr std::size_t kStatusBytes = 64 * 1024;
 constexpr char kGoneCure[] =
     "start it again and capture that; kubectl describe pod, or dmesg on the "
-    "node, tells why it ended";
+    "node, says why it ended";
 
 // Calls `visit` for each entry of the directory until it says false; the error number. Not by
 // readdir(3): it asks for 32 KiB at once, and the kernel makes an inode for each of a thousand

@@ -148,7 +148,7 @@ base::Result<ProcessStatus> parse_status(std::string_view text) {
   }
   if (seen != kAll) {
     return base::make_failure(ErrorCode::kProtocol,
-                              "process status lacks a line, or one is no number",
+                              "process status lacks a line, or one is not a number",
                               "jprof needs a Linux kernel of 4.1 or later");
   }
   return status;

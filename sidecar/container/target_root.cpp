@@ -140,7 +140,7 @@ base::Result<base::UniqueFd> TargetRoot::open_regular_here(std::string_view path
   JPROF_TRY_ASSIGN(const base::UniqueFd found, resolve(path));
   struct stat entry {};
   if (::fstat(found.get(), &entry) != 0) {
-    return base::errno_failure(errno, "cannot look at " + name_of(path));
+    return base::errno_failure(errno, "cannot examine " + name_of(path));
   }
   if (!S_ISREG(entry.st_mode)) {
     return base::make_failure(ErrorCode::kInvalidData, name_of(path) + " is not a regular file");

@@ -35,7 +35,7 @@ class TargetRoot {
   base::Result<base::UniqueFd> resolve(std::string_view path, Links links = Links::kFollow) const;
   // O_PATH, and surely a directory.
   base::Result<base::UniqueFd> open_directory(std::string_view path) const;
-  // Read-only; kInvalidData if it is no regular file, or one of the kernel's.
+  // Read-only; kInvalidData if it is not a regular file, or one of the kernel's.
   base::Result<base::UniqueFd> open_regular(std::string_view path) const;
   // At most `limit_bytes`; a longer file is kLimit.
   base::Result<std::string> read(std::string_view path, std::size_t limit_bytes) const;

@@ -68,10 +68,10 @@ Check check_jvm(const jvm::Candidate& candidate, const jvm::JvmFacts& facts) {
   }
   const container::LoadedVm& vm = candidate.target.vm;
   if (vm.vm == container::Vm::kOpenJ9) {
-    return checks::fail(CheckId::kJvm,
-                        base::make_error(ErrorCode::kJvmUnsupported, "it is an OpenJ9 JVM",
-                                         "jprof profiles HotSpot JVMs, 8 to 25; jprof attach "
-                                         "speaks with it"));
+    return checks::fail(
+        CheckId::kJvm,
+        base::make_error(ErrorCode::kJvmUnsupported, "it is an OpenJ9 JVM",
+                         "jprof profiles HotSpot JVMs, 8 to 25; jprof attach works with it"));
   }
   const std::string text =
       "HotSpot " + (facts.release.version.empty() ? "of unknown version" : facts.release.version) +
@@ -79,11 +79,10 @@ Check check_jvm(const jvm::Candidate& candidate, const jvm::JvmFacts& facts) {
       std::string(libc_word(vm.libc)) + ", " + facts.release.arch;
   const int feature = facts.release.feature;
   if (feature == 0) {
-    return checks::warn(CheckId::kJvm,
-                        text + ": neither its library nor the file release of its home says which",
-                        "see by jprof attach " + std::to_string(candidate.target.pid()) +
-                            " jcmd VM.version whether it is of Java 8 to 25, for which jprof is "
-                            "made and tested");
+    return checks::warn(
+        CheckId::kJvm, text + ": neither its library nor the file release of its home says which",
+        "check with jprof attach " + std::to_string(candidate.target.pid()) +
+            " jcmd VM.version that it is Java 8 to 25, which jprof is made and tested for");
   }
   if (feature < kOldest || feature > kNewest) {
     return checks::warn(CheckId::kJvm, text, "jprof is made and tested for Java 8 to 25");
@@ -144,7 +143,7 @@ Check check_tmp(const TargetRoot& root, const jvm::Target& target) {
                                          "mount an emptyDir at /tmp of the JVM's container: a JVM "
                                          "makes its attach socket there"));
   }
-  return checks::pass(CheckId::kTmp, "the JVM's /tmp can be written");
+  return checks::pass(CheckId::kTmp, "the JVM's /tmp is writable");
 }
 
 Check check_agents(const jvm::JvmFacts& facts) {

@@ -27,7 +27,7 @@ base::Error load_error(const jvm::Target& target, int code) {
                             "the copy that is resident may be of another version: restart the JVM");
   }
   if (code == wire::kLoadNoResources) {
-    return base::make_error(ErrorCode::kAgentFailed, what + ": no thread or no memory could be had",
+    return base::make_error(ErrorCode::kAgentFailed, what + ": it could not get a thread or memory",
                             "look at the container's pids and memory limits");
   }
   return base::make_error(ErrorCode::kAgentFailed,
@@ -66,35 +66,35 @@ constexpr std::array<StatusText, 18> kStatusTexts = {{
      "use an OpenJDK build, 8 to 25"},
     {wire::AgentStatus::kBusy, ErrorCode::kBusy, "another session records this JVM",
      "wait for it to end, or stop it"},
-    {wire::AgentStatus::kHandlerBusy, ErrorCode::kBusy, "the last session has not quite ended",
+    {wire::AgentStatus::kHandlerBusy, ErrorCode::kBusy, "the last session has not ended completely",
      "let the thread go on: it is stopped, held by a tracer or starved of CPU; then try again"},
     {wire::AgentStatus::kHandlersChecked, ErrorCode::kJvmUnsupported,
-     "the JVM checks its signal handlers (-Xcheck:jni), so that we may install none",
+     "the JVM checks its signal handlers (-Xcheck:jni), so jprof may install none",
      "start the JVM without -Xcheck:jni"},
     {wire::AgentStatus::kMapFailed, ErrorCode::kAgentFailed,
      "the shared memory could not be mapped in the JVM",
      "look at the limits on its address space and memory, or at the seccomp profile"},
     {wire::AgentStatus::kSignalTaken, ErrorCode::kBusy, "no signal is left for sampling in the JVM",
      "stop what has handlers for SIGPROF and the highest real-time signals"},
-    {wire::AgentStatus::kNoTimers, ErrorCode::kAgentFailed, "not one timer could be made",
+    {wire::AgentStatus::kNoTimers, ErrorCode::kAgentFailed, "not one timer could be created",
      "raise the limit on pending signals (ulimit -i), or look at the seccomp profile"},
     {wire::AgentStatus::kCallForbidden, ErrorCode::kAgentFailed,
      "the JVM may not make a system call that sampling needs",
      "allow it in the JVM's seccomp profile (RuntimeDefault does)"},
     {wire::AgentStatus::kWalkerUnavailable, ErrorCode::kJvmUnsupported,
-     "the stack walker asked for does not work in this JVM", "use vmstructs, the default walker"},
+     "the requested stack walker does not work in this JVM", "use vmstructs, the default walker"},
     {wire::AgentStatus::kEngineUnavailable, ErrorCode::kAgentFailed,
-     "the event asked for cannot be sampled in this JVM", "use --event cpu"},
-    {wire::AgentStatus::kNoThread, ErrorCode::kAgentFailed, "no thread could be made in the JVM",
+     "the requested event cannot be sampled in this JVM", "use --event cpu"},
+    {wire::AgentStatus::kNoThread, ErrorCode::kAgentFailed, "no thread could be created in the JVM",
      "look at the container's pids limit"},
     {wire::AgentStatus::kOtherPidNamespace, ErrorCode::kAgentFailed,
      "/proc in the JVM's container is not of its own PID namespace",
      "mount the container's own /proc in it"},
     {wire::AgentStatus::kVmExiting, ErrorCode::kTargetGone, "the JVM is exiting", ""},
     {wire::AgentStatus::kLeavesBehind, ErrorCode::kUsage,
-     "this stack walker opens JVMTI, which leaves mounts of virtual threads some 20 to 30 % dearer "
-     "for as long as the JVM runs",
-     "use vmstructs alone, the default walker, or accept that by --leave-behind"},
+     "this stack walker opens JVMTI, which makes mounts of virtual threads cost some 20 to 30 % "
+     "more for as long as the JVM runs",
+     "use vmstructs alone, the default walker, or accept that with --leave-behind"},
     // Ours to see to if it were true; but a JVM says it, and what it says is never a bug of ours.
     {wire::AgentStatus::kRegionTooSmall, ErrorCode::kAgentFailed,
      "the recording region is too small", ""},
@@ -168,11 +168,11 @@ base::Error agent_error(const wire::FailedMessage& message) {
       // Of a session that records the agent says the same in other words.
       const std::string more = row.status == wire::AgentStatus::kBusy ? std::string() : tail;
       return base::make_error(row.code,
-                              "the agent could not begin: " + std::string(row.cause) + more,
+                              "the agent could not start: " + std::string(row.cause) + more,
                               std::string(row.cure));
     }
   }
-  return base::make_error(ErrorCode::kAgentFailed, "the agent could not begin: status " +
+  return base::make_error(ErrorCode::kAgentFailed, "the agent could not start: status " +
                                                        std::to_string(message.status) + tail);
 }
 
@@ -202,7 +202,7 @@ std::string volume_refusal(const AgentLink& link) {
       return base::printable(skipped.substr(kVolume.size()));
     }
   }
-  return "no reason known";
+  return "reason unknown";
 }
 
 } // namespace jprof::inject

@@ -42,7 +42,7 @@ constexpr std::chrono::seconds kBindTime{10}; // of the target's file system
 
 base::Error no_socket(const jvm::Target& target, int os_errno) {
   return base::make_error(ErrorCode::kAttachFailed,
-                          "cannot make a socket in /tmp of " + target.name() + ": " +
+                          "cannot create a socket in /tmp of " + target.name() + ": " +
                               std::strerror(os_errno),
                           os_errno == ENOSPC ? "make room in the file system that holds its /tmp"
                                              : "mount an emptyDir at /tmp of the JVM's container");
@@ -55,7 +55,7 @@ base::Result<UniqueFd> bind_socket(const jvm::Target& target, int directory,
   address.sun_family = AF_UNIX;
   const std::string path = container::descriptor_path(directory) + "/" + name;
   if (!socket || path.size() >= sizeof address.sun_path) {
-    return base::errno_failure(socket ? ENAMETOOLONG : errno, "cannot make a socket");
+    return base::errno_failure(socket ? ENAMETOOLONG : errno, "cannot create a socket");
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   // On a socket not bound yet fchmod gives the mode that the name will have, whatever the umask.
@@ -121,7 +121,7 @@ base::Result<wire::HelloMessage> read_hello(int socket, Deadline deadline) {
   std::memcpy(&hello, packet.data(), sizeof hello);
   if (hello.header.type != static_cast<std::uint32_t>(wire::ControlType::kHello) ||
       hello.header.bytes < sizeof hello) {
-    return base::make_failure(ErrorCode::kProtocol, "its first message is no hello");
+    return base::make_failure(ErrorCode::kProtocol, "its first message is not a hello");
   }
   hello.agent_version[sizeof hello.agent_version - 1] = '\0';
   hello.java_version[sizeof hello.java_version - 1] = '\0';

@@ -63,7 +63,7 @@ std::string volume_problem(const TargetRoot& root, const std::string& path,
     return "the JVM does not see " + path + ": mount the shared volume in its container";
   }
   if (*seen != agent) {
-    return path + " as the JVM sees it is another version than ours";
+    return path + " as the JVM sees it is a different version from ours";
   }
   const auto place = root.resolve(path);
   return place ? exec_problem(place->get(), path) : place.error().message;

@@ -39,7 +39,7 @@ base::Status try_nameless_file(const std::string& directory) {
 base::Status check_room(int directory, std::uint64_t bytes) {
   struct statvfs system {};
   if (::fstatvfs(directory, &system) != 0) {
-    return base::errno_failure(errno, "its file system cannot be looked at");
+    return base::errno_failure(errno, "its file system cannot be examined");
   }
   if ((system.f_flag & ST_RDONLY) != 0) {
     return base::make_failure(ErrorCode::kNoPlaceForAgent, "it is read-only");
@@ -52,7 +52,7 @@ base::Status check_room(int directory, std::uint64_t bytes) {
   if (limited && room < bytes * kRoomFactor) {
     return base::make_failure(ErrorCode::kNoPlaceForAgent,
                               "it has only " + std::to_string(room) + " bytes free of the " +
-                                  std::to_string(bytes * kRoomFactor) + " that are wanted");
+                                  std::to_string(bytes * kRoomFactor) + " that are needed");
   }
   if (system.f_files != 0 && system.f_favail == 0) {
     return base::make_failure(ErrorCode::kNoPlaceForAgent, "it has no inode free");

@@ -27,7 +27,7 @@ base::Status wait_for(int socket, short events, Deadline deadline, const AttachL
   for (;;) {
     if (limits.stopped && limits.stopped()) {
       return base::make_failure(ErrorCode::kInterrupted,
-                                "interrupted while the JVM was at work for us");
+                                "interrupted while the JVM was working on the request");
     }
     const Deadline look = limits.stopped ? Deadline::after(kLook).sooner(deadline) : deadline;
     pollfd wait{socket, events, 0};

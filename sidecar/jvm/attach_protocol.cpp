@@ -31,7 +31,8 @@ base::Status check_words(const AttachCommand& command) {
     nul = nul || argument.find('\0') != std::string::npos;
   }
   if (nul || command.name.empty()) {
-    return base::make_failure(ErrorCode::kUsage, "an attach command's words hold no NUL byte");
+    return base::make_failure(ErrorCode::kUsage,
+                              "the words of an attach command cannot contain a NUL byte");
   }
   if (command.name.size() > kMaxCommandBytes) {
     return base::make_failure(ErrorCode::kUsage, "no attach command is called '" +

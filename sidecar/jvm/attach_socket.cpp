@@ -87,7 +87,7 @@ std::string peer_problem(int socket, const Target& target) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
-    return "who listens on its attach socket cannot be told";
+    return "it is unknown who listens on its attach socket";
   }
   if (peer.pid != target.pid() || peer.uid != target.status.effective_uid) {
     return "its attach socket is held by pid " + std::to_string(peer.pid) + " of uid " +

@@ -106,7 +106,7 @@ base::Status keep_those_in(std::vector<Candidate>& all, std::string_view contain
   }
   if (inside.empty() && unknown.empty()) {
     return base::fail(
-        elsewhere("of the JVMs that are visible (" + names + ") none runs", container_id));
+        elsewhere("of the JVMs that are visible (" + names + ") none is running", container_id));
   }
   all = std::move(inside.empty() ? unknown : inside);
   return {};

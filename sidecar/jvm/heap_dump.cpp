@@ -85,7 +85,7 @@ std::string room_problem(const TargetRoot& root, int directory, std::uint64_t by
   }
   const auto memory = system.f_type == TMPFS_MAGIC ? memory_left(root) : std::nullopt;
   if (memory && *memory < bytes) {
-    return "it lies in memory, of which the container has " + base::mebibytes(*memory) + " left";
+    return "it is in memory, of which the container has " + base::mebibytes(*memory) + " left";
   }
   const std::string held = container::descriptor_path(directory);
   if (::faccessat(AT_FDCWD, held.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
@@ -138,7 +138,7 @@ class DumpPlace {
     JPROF_TRY_ASSIGN(Handed handed, out.as_target([&out]() -> base::Result<Handed> {
       const int parent = out.place_.directory.get();
       if (::mkdirat(parent, out.name_.c_str(), 0700) != 0) {
-        return base::errno_failure(errno, "cannot make " + out.place_.path + "/" + out.name_);
+        return base::errno_failure(errno, "cannot create " + out.place_.path + "/" + out.name_);
       }
       UniqueFd made(
           ::openat(parent, out.name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -167,7 +167,7 @@ class DumpPlace {
                      }));
     struct stat entry {};
     if (::fstat(handed.fd.get(), &entry) != 0) {
-      return base::errno_failure(errno, "cannot look at the heap dump");
+      return base::errno_failure(errno, "cannot examine the heap dump");
     }
     return HeapDump{std::move(handed.fd), static_cast<std::uint64_t>(entry.st_size)};
   }
@@ -223,7 +223,7 @@ base::Result<HeapDump> take_heap_dump(const Target& target, const HeapDumpOption
   if (target.vm.vm == container::Vm::kOpenJ9) {
     return base::make_failure(ErrorCode::kJvmUnsupported,
                               target.name() +
-                                  " is an OpenJ9 JVM, whose heap dumps have other forms",
+                                  " is an OpenJ9 JVM, whose heap dumps have other formats",
                               "jprof attach --in-target leaves its dump in its container");
   }
   std::vector<std::string> arguments = {"/"};
@@ -242,9 +242,9 @@ base::Result<HeapDump> take_heap_dump(const Target& target, const HeapDumpOption
   if (dump.bytes > options.most_bytes) {
     return base::make_failure(ErrorCode::kLimit,
                               "the heap dump has " + base::mebibytes(dump.bytes) +
-                                  ", allowed are " + base::mebibytes(options.most_bytes) +
+                                  ", but the limit is " + base::mebibytes(options.most_bytes) +
                                   "; it was removed",
-                              "raise limits.dumpBytes of the sidecar, or take inspectheap");
+                              "raise limits.dumpBytes of the sidecar, or use inspectheap");
   }
   return dump;
 }

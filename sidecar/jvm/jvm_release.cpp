@@ -126,11 +126,11 @@ base::Status check_machine(const std::string& machine) {
   if (machine.empty() || ours.empty() || machine == ours) {
     return {};
   }
-  return base::make_failure(base::ErrorCode::kJvmUnsupported,
-                            "the JVM is of " + machine + " and jprof's agent of " + ours,
-                            "use an image of jprof that is of " + machine +
-                                "; a JVM inside an emulator cannot be profiled, jprof attach "
-                                "speaks with it");
+  return base::make_failure(
+      base::ErrorCode::kJvmUnsupported,
+      "the JVM is built for " + machine + " and jprof's agent for " + ours,
+      "use a jprof image for " + machine +
+          "; a JVM inside an emulator cannot be profiled, jprof attach works with it");
 }
 
 void LibraryScan::add(std::string_view piece) {

@@ -238,7 +238,7 @@ class ReplyInfo {
     const UniqueFd file(::openat(directory_.get(), kName,
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     return file ? base::write_all(file.get(), text, kName)
-                : base::errno_failure(errno, std::string("cannot make ") + kName);
+                : base::errno_failure(errno, std::string("cannot create ") + kName);
   }
 
  private:

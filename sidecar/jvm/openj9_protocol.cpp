@@ -142,7 +142,7 @@ std::string openj9_reply_info(std::uint64_t key, std::uint16_t port) {
 base::Result<std::string> encode_openj9(const AttachCommand& command) {
   for (const std::string& word : command.arguments) {
     if (word.find('\0') != word.npos) {
-      return base::make_failure(ErrorCode::kUsage, "an argument holds a NUL byte");
+      return base::make_failure(ErrorCode::kUsage, "an argument contains a NUL byte");
     }
   }
   if (command.name == "load") {

@@ -89,8 +89,8 @@ Entered enter(const Paths& paths) {
     return entered;
   }
   if (const base::UniqueFd rules = make_path_rules(paths); !rules) {
-    entered.missing.push_back(std::string("the file system is not closed to it, for want of "
-                                          "Landlock in the kernel (5.19 or later): ") +
+    entered.missing.push_back(std::string("the file system is not closed to it, because the kernel "
+                                          "has no Landlock (5.19 or later): ") +
                               std::strerror(errno));
   } else if (entered.paths = all_threads_obey(rules.get()); !entered.paths) {
     entered.missing.emplace_back("the file system is not closed to each thread of it (Landlock)");

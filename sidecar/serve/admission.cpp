@@ -48,18 +48,18 @@ base::Status check_request(const config::SidecarConfig& config,
   }
   const config::SidecarLimits& limits = config.limits;
   if (request.duration > limits.longest_duration) {
-    return base::make_failure(ErrorCode::kLimit,
-                              "this sidecar records at most " +
-                                  base::format_duration(limits.longest_duration) + ", asked was " +
-                                  base::format_duration(request.duration),
-                              "ask for less, or raise limits.longestDuration of the sidecar");
+    return base::make_failure(
+        ErrorCode::kLimit,
+        "this sidecar records at most " + base::format_duration(limits.longest_duration) +
+            ", but the request was for " + base::format_duration(request.duration),
+        "ask for less, or raise limits.longestDuration of the sidecar");
   }
   if (request.interval.count() != 0 && request.interval < limits.shortest_interval) {
-    return base::make_failure(ErrorCode::kLimit,
-                              "this sidecar samples at most every " +
-                                  base::format_duration(limits.shortest_interval) + ", asked was " +
-                                  base::format_duration(request.interval),
-                              "ask for a longer one, or lower limits.shortestInterval");
+    return base::make_failure(
+        ErrorCode::kLimit,
+        "this sidecar samples at most every " + base::format_duration(limits.shortest_interval) +
+            ", but the request was for " + base::format_duration(request.interval),
+        "ask for a longer one, or lower limits.shortestInterval");
   }
   return {};
 }

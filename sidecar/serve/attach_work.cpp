@@ -65,7 +65,7 @@ struct Answer {
 base::Result<base::UniqueFd> nameless_file(const std::string& directory) {
   base::UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file) {
-    return base::errno_failure(errno, "cannot make a file in " + directory);
+    return base::errno_failure(errno, "cannot create a file in " + directory);
   }
   return file;
 }
@@ -132,7 +132,7 @@ base::Result<Answer> ask(const ServeContext& context, const control::AttachReque
   const auto deadline = Deadline::after(timeout);
   const auto pid = request.pid == 0 ? std::nullopt : std::optional(static_cast<pid_t>(request.pid));
   JPROF_TRY_ASSIGN(const jvm::Target target, jvm::find_one_jvm(pid, request.container_id));
-  log::info("'" + request.command + "' for " + target.name() + ", asked for by '" +
+  log::info("'" + request.command + "' for " + target.name() + ", requested by '" +
             request.requester + "'");
   return request.command == "dumpheap" ? take_dump(context, target, request, deadline)
                                        : take_text(context, target, request, deadline);

@@ -261,7 +261,7 @@ class Work {
     }
     directory_ = *directory;
     log::info("capture " + request_.id + " of pid " + std::to_string(pid_) +
-              " begins, asked for by '" + request_.requester + "' (" + request_.trigger + ")");
+              " begins, requested by '" + request_.requester + "' (" + request_.trigger + ")");
     control::Progress progress;
     progress.id = request_.id;
     progress.phase = "accepted";

@@ -157,8 +157,8 @@ void Connection::on_signal() {
 void Connection::give_place() {
   if (asked_ != nullptr && !*asked_) {
     send_error(base::make_error(ErrorCode::kBusy,
-                                "another caller needs this place, and nothing was asked here",
-                                "connect again, and ask at once"));
+                                "another caller needs this place, and this one has sent no request",
+                                "connect again and send the request at once"));
     state_ = State::kDone;
   }
 }
@@ -237,8 +237,8 @@ void Connection::break_off(base::Error error) {
 void Connection::on_hello(const control::Frame& frame) {
   auto hello = frame.type == FrameType::kHello
                    ? control::parse_hello(frame.payload)
-                   : base::Result<control::Hello>(
-                         base::make_failure(ErrorCode::kProtocol, "the first frame is no hello"));
+                   : base::Result<control::Hello>(base::make_failure(
+                         ErrorCode::kProtocol, "the first frame is not a hello"));
   base::Status agreed;
   if (!hello) {
     agreed = base::fail(std::move(hello).error());

@@ -87,7 +87,7 @@ void Connection::on_quit() {
                            context_.spool.list(spool::Place::kIncoming).size();
   if (!context_.ends_when_idle) {
     send_error(base::make_error(ErrorCode::kNotAllowed, "a sidecar ends with its pod",
-                                "only ephemeral containers of jprof can be told to end"));
+                                "only jprof's ephemeral containers can be told to end"));
     return;
   }
   if (kept > 0) {

@@ -32,7 +32,7 @@ checks::Check check_room(const ServeContext& context) {
   }
   return checks::pass(CheckId::kRoom, "the spool has room for " +
                                           base::mebibytes(limits.capture_bytes) +
-                                          " more, and the hour for another capture");
+                                          " more, and the hourly limit allows another capture");
 }
 
 checks::Check check_limits(const ServeContext& context) {

@@ -20,7 +20,7 @@ int guarded(const Work& work) noexcept {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    log::error("a process gives up: it has no memory left within its limit");
+    log::error("a process gives up: it has used all the memory that its limit allows");
     return kNoMemoryLeft;
   } catch (const std::exception& e) {
     constexpr int kBug = 70;

@@ -74,7 +74,7 @@ std::optional<Listener::Caller> Listener::accept() {
   const int error = errno;
   if (!quiet_until_ || quiet_until_->expired()) {
     quiet_until_ = Deadline::after(kQuiet);
-    log::error("cannot take a caller: " + base::errno_error(error, "accept").message +
+    log::error("cannot accept a caller: " + base::errno_error(error, "accept").message +
                ": raise the limit on open files, or restart the container");
   }
   return accept_the_last();

@@ -30,13 +30,13 @@ base::Status claim_directory(const std::string& path) {
   constexpr mode_t kOthersWrite = 022;
   const std::string cure = "remove it, or mount a volume at /var/lib/jprof";
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return base::errno_failure(errno, "cannot make directory " + path);
+    return base::errno_failure(errno, "cannot create directory " + path);
   }
   const base::UniqueFd fd(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};
   if (!fd && (errno == ELOOP || errno == ENOTDIR)) {
-    return base::make_failure(base::ErrorCode::kPermission, path + " is a link or no directory",
+    return base::make_failure(base::ErrorCode::kPermission, path + " is a link, or not a directory",
                               cure);
   }
   if (::lstat(path.c_str(), &info) == 0 && info.st_uid != ::geteuid()) {
@@ -57,7 +57,7 @@ base::Status choose_spool(config::SidecarConfig& config) {
   if (directory == kDefaultSpool &&
       !(base::make_directories(directory, 0700) && ::access(directory.c_str(), W_OK) == 0)) {
     log::info("there is no volume at /var/lib/jprof: captures are kept in " +
-              std::string(kFallbackSpool) + " and end with this container");
+              std::string(kFallbackSpool) + " and are lost when this container ends");
     directory = kFallbackSpool;
   }
   if (directory == kFallbackSpool) {
@@ -78,7 +78,7 @@ std::uint64_t bound_spool_in_memory(config::SidecarConfig& config, std::uint64_t
     log::warning("the spool " + config.spool.directory +
                  " lies in memory, which counts against the " + base::mebibytes(memory_limit) +
                  " of this container: it may hold " + base::mebibytes(most) + " of the " +
-                 config::format_byte_size(config.spool.quota) + " asked for");
+                 config::format_byte_size(config.spool.quota) + " configured");
     config.spool.quota = most;
     // Two of them: one that waits must not keep the next from being recorded.
     config.limits.capture_bytes = std::min(config.limits.capture_bytes, most / 2);

@@ -36,7 +36,7 @@ void judge(const capture::Manifest& manifest, control::ResultMessage& result) {
              !errors.empty()) {
     code = base::ErrorCode::kNotStored;
     result.message = errors[0].is_string() ? errors[0].get<std::string>() : "a file is missing";
-    result.cure = "the recording is kept: 'jprof convert' makes other files of it";
+    result.cure = "the recording is kept: 'jprof convert' turns it into other files";
   } else {
     return;
   }
@@ -96,7 +96,7 @@ base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::Fetc
       return base::make_failure(base::ErrorCode::kNotFound,
                                 "capture " + entry.id + " has no file '" + request.names[i] +
                                     "' of that length",
-                                "fetch it whole: without names");
+                                "fetch all of it: without names");
     }
     reply.result.files.push_back(*found);
     reply.result.files.back().offset = request.offsets[i];

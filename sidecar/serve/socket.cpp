@@ -36,7 +36,7 @@ base::Result<base::UniqueFd> listen_at(const std::string& path) {
   JPROF_TRY_ASSIGN(const sockaddr_un address, address_of(path));
   base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) {
-    return base::errno_failure(errno, "cannot make a socket");
+    return base::errno_failure(errno, "cannot create a socket");
   }
   ::unlink(path.c_str());
   const mode_t old = ::umask(0177);
@@ -55,7 +55,7 @@ base::Result<base::UniqueFd> connect_to(const std::string& path) {
   JPROF_TRY_ASSIGN(const sockaddr_un address, address_of(path));
   base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) {
-    return base::errno_failure(errno, "cannot make a socket");
+    return base::errno_failure(errno, "cannot create a socket");
   }
   while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno != EINTR) {
@@ -70,12 +70,13 @@ base::Status check_peer(int fd) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
-    return base::errno_failure(errno, "cannot see who is at the socket's other end");
+    return base::errno_failure(errno, "cannot tell who is at the other end of the socket");
   }
   if (peer.uid != ::geteuid() && peer.uid != 0) {
     return base::make_failure(base::ErrorCode::kPermission,
-                              "the socket's other end runs as uid " + std::to_string(peer.uid) +
-                                  ", not as " + std::to_string(::geteuid()));
+                              "the other end of the socket runs as uid " +
+                                  std::to_string(peer.uid) + ", not as " +
+                                  std::to_string(::geteuid()));
   }
   return {};
 }

@@ -336,7 +336,7 @@ void Supervisor::look_at_limits() {
     return;
   }
   if (changes.empty()) {
-    log::info("the limits of jprof serve are again what they were");
+    log::info("the limits of jprof serve are back to what they were");
   } else {
     log::error(changes + ": " + kLimitsCure);
   }
@@ -355,7 +355,7 @@ void Supervisor::on_time() {
   if (!children_.empty()) {
     idle_until_ = Deadline::after(options_.idle_exit);
   } else if (options_.idle_exit.count() > 0 && idle_until_.expired() && !next_upload_) {
-    log::info("nobody called for a while: the end");
+    log::info("nobody has called for a while: exiting");
     stopping_ = true;
   }
 }

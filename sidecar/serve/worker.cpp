@@ -18,7 +18,7 @@ base::Result<Worker> start_worker(const char* purpose,
                                   const std::function<int(base::UniqueFd channel)>& work) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return base::errno_failure(errno, "cannot make a socket pair");
+    return base::errno_failure(errno, "cannot create a socket pair");
   }
   base::UniqueFd ours(ends[0]);
   base::UniqueFd theirs(ends[1]);
@@ -49,7 +49,7 @@ WorkerEnd wait_for_end(pid_t child) {
             .memory = memory};
   }
   if (WEXITSTATUS(status) == kNoMemoryLeft) {
-    return {.how = "was stopped at its limit of memory", .memory = true};
+    return {.how = "was stopped at its memory limit", .memory = true};
   }
   return {.how = WEXITSTATUS(status) == 0
                      ? ""

@@ -82,7 +82,7 @@ base::Result<base::Json> summarize_apart(const std::string& path) {
   return code == base::ErrorCode::kInternal || code == base::ErrorCode::kTimeout
              ? base::make_failure(code, code == base::ErrorCode::kTimeout
                                             ? "it took too long to read " + path
-                                            : "whoever read " + path + " died of it")
+                                            : "the process that read " + path + " died of it")
              : base::Result<base::Json>(base::fail(std::move(told).error()));
 }
 

@@ -106,7 +106,8 @@ base::Status Spool::recover_ledger(std::vector<std::string>& lines) {
   if (content.error().code != base::ErrorCode::kInvalidData) {
     return base::fail(content.error());
   }
-  lines.push_back("the spool's ledger is damaged: it is kept as ledger.damaged, counts begin anew");
+  lines.push_back(
+      "the spool's ledger is damaged: it is kept as ledger.damaged, and counts start again");
   return ledger_.replace_damaged();
 }
 

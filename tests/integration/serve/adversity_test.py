@@ -162,7 +162,7 @@ class AdversityTest(ServeRig):
         before = self.cpu_seconds()
         time.sleep(2)  # of a processor, a serve that spins takes nearly all
         self.assertLess(self.cpu_seconds() - before, 0.5)
-        self.assertEqual(self.log().count("cannot take a caller"), 1)
+        self.assertEqual(self.log().count("cannot accept a caller"), 1)
         resource.prlimit(self.serve.pid, resource.RLIMIT_NOFILE, usual)
         self.assertEqual(waiting.receive()[0], HELLO)
         waiting.cut()

@@ -197,9 +197,9 @@ class ReadersTest(ServeRig):
         resource.prlimit(reader, resource.RLIMIT_DATA, (1, 1))  # not a byte more
         result, files = session.answer()
         self.assertEqual((result["exitCode"], result["reason"]), (6, "PartialCapture"), result)
-        self.assertIn("limit of memory", result["message"])
+        self.assertIn("memory limit", result["message"])
         self.assertGreater(result["manifest"]["measured"]["samples"], 0)
-        self.assertIn("it has no memory left within its limit", self.log())
+        self.assertIn("it has used all the memory that its limit allows", self.log())
         wait_until(lambda: list(bucket.rglob("manifest.json")), what="the delivery")
         self.assertEqual(len(list(bucket.rglob("profile.jprof"))), 1)
 
