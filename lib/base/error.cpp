@@ -83,9 +83,9 @@ ErrorCode code_from_errno(int os_errno) {
 std::string cure_from_errno(int os_errno) {
   switch (os_errno) {
   case EMFILE:
-    return "raise this program's limit of open files (ulimit -n), to 256 at least";
+    return "raise this program's limit on open files (ulimit -n) to at least 256";
   case ENFILE:
-    return "raise the node's limit of open files (fs.file-max)";
+    return "raise the node's limit on open files (fs.file-max)";
   default:
     return {};
   }

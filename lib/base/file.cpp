@@ -150,7 +150,7 @@ Status make_directories(const std::string& path, unsigned mode) {
       struct stat info {};
       // A parent on a read-only file system says EROFS although it is there.
       if (::stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-        return errno_failure(error, "cannot make directory " + part);
+        return errno_failure(error, "cannot create directory " + part);
       }
     }
     if (at == std::string::npos) {

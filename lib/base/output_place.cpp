@@ -17,7 +17,7 @@
 namespace jprof::base {
 namespace {
 
-constexpr char kCure[] = "name another file by -o";
+constexpr char kCure[] = "name another file with -o";
 constexpr std::chrono::seconds kPatience{10}; // for the reader of a FIFO
 
 struct Free {
@@ -32,7 +32,7 @@ bool is_trusted(const struct stat& link) {
 Result<std::string> followed(const std::string& path, const struct stat& link) {
   if (!is_trusted(link)) {
     return make_failure(ErrorCode::kUsage,
-                        path + " is a link that uid " + std::to_string(link.st_uid) + " has laid",
+                        path + " is a link that uid " + std::to_string(link.st_uid) + " has made",
                         kCure);
   }
   const std::unique_ptr<char, Free> real(::realpath(path.c_str(), nullptr));
@@ -59,7 +59,7 @@ Result<OutputPlace> output_place(const std::string& path) {
   place.stream = S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode);
   if (!place.stream && !S_ISREG(info.st_mode)) {
     return make_failure(ErrorCode::kUsage,
-                        path + (S_ISDIR(info.st_mode) ? " is a folder" : " is no file"), kCure);
+                        path + (S_ISDIR(info.st_mode) ? " is a folder" : " is not a file"), kCure);
   }
   return place;
 }
@@ -72,12 +72,12 @@ Status check_folder(const std::string& path, const OutputPlace& place) {
   struct stat info {};
   if (::stat(named.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
     return make_failure(ErrorCode::kUsage, "there is no folder " + named,
-                        "make it, or name another file by -o");
+                        "make it, or name another file with -o");
   }
   const std::string real = directory_of(place.path);
   if (::faccessat(AT_FDCWD, real.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     return fail(errno_error(errno, "cannot write into " + real)
-                    .with_cure("name a file in a folder that is writable by -o"));
+                    .with_cure("use -o to name a file in a writable folder"));
   }
   return {};
 }

@@ -17,7 +17,7 @@ struct OutputPlace {
 
 // As cp(1) has it: what a symbolic link leads to is replaced, and the link stays; into a FIFO or a
 // character device (/dev/null) it is written. kUsage for a link that leads nowhere, one that
-// somebody else has laid (who may lay links where others write chooses what we overwrite), and for
+// somebody else has made (who may lay links where others write chooses what we overwrite), and for
 // folders, sockets and disks.
 Result<OutputPlace> output_place(const std::string& path);
 

@@ -56,7 +56,7 @@ nanoseconds timer_tolerance(nanoseconds interval, nanoseconds tick, std::uint64_
 
 std::string coverage_text(const Coverage& coverage) {
   if (!coverage.known()) {
-    return "what the JVM used is not known: nobody could say it at the end";
+    return "what the JVM used is unknown: nothing could report it at the end";
   }
   const nanoseconds missing = coverage.missing();
   std::string text = time_text(coverage.process) +

@@ -90,7 +90,7 @@ base::Status check_version(const Json& json) {
   }
   if (version != kApiVersion) {
     return base::make_failure(base::ErrorCode::kProtocol,
-                              "manifest is of version " + version + ", this jprof reads " +
+                              "manifest is of version " + version + ", and this jprof reads " +
                                   kApiVersion,
                               "use the jprof that wrote it, or a newer one");
   }
@@ -144,10 +144,10 @@ base::Result<Manifest> manifest_from_json(const Json& json) {
     manifest.files.push_back(std::move(file));
   }
   if (!is_capture_id(manifest.id)) {
-    return damaged("its id is none");
+    return damaged("its id is not valid");
   }
   if (!base::parse_utc(manifest.request_time)) {
-    return damaged("its request time is none");
+    return damaged("its request time is not valid");
   }
   return manifest;
 }

@@ -73,7 +73,7 @@ std::string samples_line(const Measured& measured) {
 
 std::string lost_line(const Measured& measured) {
   if (measured.salvaged) {
-    return line("lost", "not known, since the recorder was killed: at least what came after the "
+    return line("lost", "unknown, since the recorder was killed: at least what came after the "
                         "last sample");
   }
   std::string out = grouped(measured.lost());

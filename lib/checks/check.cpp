@@ -27,7 +27,7 @@ constexpr std::array<Row, 23> kRows = {{
     {CheckId::kClusterReachable, "cluster", "does the cluster answer?"},
     {CheckId::kPodRunning, "pod", "is the pod running?"},
     {CheckId::kExecAllowed, "exec", "may you exec into the pod?"},
-    {CheckId::kSidecarThere, "sidecar", "has the pod a jprof container?"},
+    {CheckId::kSidecarThere, "sidecar", "does the pod have a jprof container?"},
     {CheckId::kEphemeral, "ephemeral", "may you add an ephemeral container?"},
     {CheckId::kPodSpec, "spec", "does the pod's specification leave room for it?"},
     {CheckId::kSidecarVersion, "version", "do both sides understand each other?"},
@@ -43,10 +43,10 @@ constexpr std::array<Row, 23> kRows = {{
     {CheckId::kMemory, "memory", "is there memory for a capture?"},
     {CheckId::kNotice, "notice", "does the JVM stay silent?"},
     {CheckId::kSelf, "self", "is jprof itself closed to the JVM?"},
-    {CheckId::kSandbox, "sandbox", "is what reads the JVM's bytes shut in?"},
+    {CheckId::kSandbox, "sandbox", "is what reads the JVM's data sandboxed?"},
     {CheckId::kFree, "free", "is no other capture in the way?"},
-    {CheckId::kRoom, "room", "would the sidecar take another capture now?"},
-    {CheckId::kLimits, "limits", "has the sidecar the limits that it began with?"},
+    {CheckId::kRoom, "room", "would the sidecar accept another capture now?"},
+    {CheckId::kLimits, "limits", "does the sidecar still have the limits that it started with?"},
 }};
 static_assert([] {
   for (std::size_t i = 0; i < kRows.size(); ++i) {

@@ -27,7 +27,8 @@ base::Status finish_standard_output() {
   }
   std::clearerr(stdout); // told once
   constexpr const char* kWhat = "cannot write standard output";
-  constexpr const char* kCure = "what was printed is not whole: give it a place that takes it";
+  constexpr const char* kCure =
+      "the output is incomplete: send it to a place that accepts all of it";
   return base::fail(error == 0 ? base::make_error(base::ErrorCode::kIo, kWhat, kCure)
                                : base::errno_error(error, kWhat).with_cure(kCure));
 }

@@ -153,7 +153,7 @@ base::Result<SidecarConfig> parse_sidecar_config(std::string_view text, std::str
   root.texts("allow", config.allow);
   for (const std::string& word : config.allow) {
     if (!is_known_operation(word)) {
-      root.refuse("allow", "names '" + word + "', which is no operation of this version");
+      root.refuse("allow", "names '" + word + "', which is not an operation of this version");
     }
   }
   JPROF_TRY(read_limits(root, config.limits));

@@ -32,8 +32,8 @@ base::Status FileCheck::add(std::size_t file, std::string_view bytes) {
   state.digest.reset();
   if (got != expected.sha256) {
     return base::make_failure(base::ErrorCode::kProtocol,
-                              expected.name + " arrived damaged: SHA-256 is " + got +
-                                  ", announced was " + expected.sha256,
+                              expected.name + " arrived damaged: SHA-256 is " + got + ", but " +
+                                  expected.sha256 + " was announced",
                               "fetch the capture again by its id");
   }
   state.verified = true;
@@ -59,8 +59,8 @@ base::Status FileCheck::accept(const Chunk& chunk) {
   if (chunk.offset != state.have || chunk.offset < files_[chunk.file].offset) {
     return base::make_failure(base::ErrorCode::kProtocol,
                               files_[chunk.file].name + ": a chunk at offset " +
-                                  std::to_string(chunk.offset) + ", expected was " +
-                                  std::to_string(state.have));
+                                  std::to_string(chunk.offset) + ", but " +
+                                  std::to_string(state.have) + " was expected");
   }
   return add(chunk.file, chunk.data);
 }

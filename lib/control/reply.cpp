@@ -122,7 +122,7 @@ std::string encode_result(const ResultMessage& result) {
 base::Result<ResultMessage> parse_result(std::string_view payload) {
   JPROF_TRY_ASSIGN(const Json json, base::parse_json(payload));
   if (!json.is_object()) {
-    return base::make_failure(base::ErrorCode::kProtocol, "a result that is no object");
+    return base::make_failure(base::ErrorCode::kProtocol, "a result that is not an object");
   }
   ResultMessage result;
   result.id = base::json_string(json, "id");

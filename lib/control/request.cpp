@@ -90,16 +90,16 @@ base::Status check_type(const Json& json, const char* key, Json::value_t type) {
   }
   return base::make_failure(base::ErrorCode::kProtocol,
                             std::string("request member '") + key + "' must be " +
-                                std::string(type_word(type)) + ", and is " +
+                                std::string(type_word(type)) + ", but is " +
                                 (found->is_number() ? "a number" : found->type_name()),
-                            "send what docs/formats/control.md has for it");
+                            "send what docs/formats/control.md specifies for it");
 }
 
 // A member of another type than it has would count as absent: a pid in quotes as any JVM.
 base::Status check_types(const Json& json) {
   if (!json.is_object()) {
-    return base::make_failure(base::ErrorCode::kProtocol, "the request is no JSON object",
-                              "send what docs/formats/control.md has");
+    return base::make_failure(base::ErrorCode::kProtocol, "the request is not a JSON object",
+                              "send what docs/formats/control.md specifies");
   }
   for (const MemberType& member : kMembers) {
     JPROF_TRY(check_type(json, member.key, member.type));

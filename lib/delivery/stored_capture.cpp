@@ -73,7 +73,8 @@ base::Result<std::string> read_stored_recording(store::ObjectStore& store,
   JPROF_TRY_ASSIGN(std::string bytes, store::get_text(store, key, kMostRecordingBytes));
   if (bytes.size() != file->bytes || base::sha256_hex(bytes) != file->sha256) {
     return base::make_failure(ErrorCode::kInvalidData,
-                              key.text() + " is damaged: it is not what its manifest names");
+                              key.text() +
+                                  " is damaged: it is not the file that its manifest describes");
   }
   return bytes;
 }

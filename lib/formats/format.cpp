@@ -41,7 +41,7 @@ base::Result<Format> format_of(std::string_view file_name) {
   }
   return base::make_failure(base::ErrorCode::kUsage,
                             "cannot tell the format of '" + std::string(file_name) + "'",
-                            "The ending gives it; known are " + known + ".");
+                            "The ending gives it; known endings are " + known + ".");
 }
 
 } // namespace jprof::formats

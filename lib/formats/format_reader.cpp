@@ -89,7 +89,7 @@ base::Error markup(std::string_view bytes) {
 // What people hand over by mistake and what is no text; empty for what may be text.
 base::Error foreign_bytes(std::string_view bytes) {
   if (const std::string_view packer = packer_of(bytes); !packer.empty()) {
-    return refused("this is packed by " + std::string(packer), "unpack it first");
+    return refused("this is compressed with " + std::string(packer), "decompress it first");
   }
   if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) {
     return refused("this text is in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE | jprof convert - ...");

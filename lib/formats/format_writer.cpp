@@ -67,7 +67,7 @@ base::Result<std::string> write_as(const profile::Profile& profile, Format forma
   }
   if (!profile.info().has_threads) {
     return base::make_failure(base::ErrorCode::kUsage, "it does not say which thread ran what",
-                              "leave --threads away, or give the .jprof that it was made of");
+                              "leave out --threads, or give the .jprof that it was made from");
   }
   return write_plain(render::with_thread_roots(profile, options.threads), format, options);
 }

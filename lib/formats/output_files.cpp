@@ -56,8 +56,8 @@ base::Result<std::vector<OutputFile>> plan_outputs(const OutputRequest& request,
   }
   const auto standard = std::ranges::count(paths, kStandard) + (request.json ? 1 : 0);
   if (standard > 1) {
-    return base::make_failure(base::ErrorCode::kUsage, "standard output is wanted for two things",
-                              "name files by -o");
+    return base::make_failure(base::ErrorCode::kUsage, "standard output is asked for twice",
+                              "name files with -o");
   }
   if (!request.standard_format.empty() && std::ranges::count(paths, kStandard) == 0) {
     return base::make_failure(base::ErrorCode::kUsage, "--to is the format of standard output",

@@ -37,7 +37,7 @@ base::Status TextCheck::verdict() const {
         base::ErrorCode::kInvalidData,
         has_nul_ ? "this is not text: it holds bytes of zero" : "this is not text",
         "what can be read: .jprof, folded stacks, perf script, thread dumps, speedscope's JSON, "
-        "in UTF-8, also packed by gzip or zstd");
+        "in UTF-8, also compressed with gzip or zstd");
   }
   return {};
 }

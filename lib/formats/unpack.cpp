@@ -21,7 +21,7 @@ constexpr int kGzipOnly = 15 + 16; // largest window, gzip's header (zlib.h, inf
 
 base::Status damaged(const std::string& what) {
   return base::make_failure(base::ErrorCode::kInvalidData, what,
-                            "fetch or pack the file again: it is damaged or not whole");
+                            "fetch or compress the file again: it is damaged or incomplete");
 }
 
 // Takes what was unpacked, piece by piece, as long as it may still become a profile.
@@ -32,9 +32,9 @@ class Taker {
   base::Status take(std::string_view piece) {
     if (piece.size() > limit_ - text_.size()) {
       return base::make_failure(base::ErrorCode::kLimit,
-                                "this unpacks to more than " + std::to_string(limit_ >> 20) +
+                                "this decompresses to more than " + std::to_string(limit_ >> 20) +
                                     " MiB",
-                                "unpack it into a file (gzip -d, zstd -d) and name that");
+                                "decompress it into a file (gzip -d, zstd -d) and name that");
     }
     text_ += piece;
     check_.add(piece);
@@ -107,7 +107,8 @@ base::Status unpack_zstd(std::string_view bytes, Taker& taker) {
     ZSTD_outBuffer out{piece.data(), piece.size(), 0};
     left = ZSTD_decompressStream(stream.get(), &out, &in);
     if (ZSTD_isError(left) != 0) {
-      return damaged(std::string("this zstd data cannot be unpacked: ") + ZSTD_getErrorName(left));
+      return damaged(std::string("this zstd data cannot be decompressed: ") +
+                     ZSTD_getErrorName(left));
     }
     full = out.pos == out.size && left != 0;
     JPROF_TRY(taker.take(std::string_view(piece).substr(0, out.pos)));

@@ -131,7 +131,7 @@ constexpr CodeRow kCodes[] = {
     {CURLE_COULDNT_RESOLVE_HOST, ErrorCode::kUnavailable, "check the host name and the DNS"},
     {CURLE_COULDNT_RESOLVE_PROXY, ErrorCode::kUnavailable, "check the proxy's host name"},
     {CURLE_COULDNT_CONNECT, ErrorCode::kUnavailable,
-     "check that it runs and that no network policy or firewall is in between"},
+     "check that it is running and that no network policy or firewall blocks the way"},
     {CURLE_OPERATION_TIMEDOUT, ErrorCode::kTimeout, ""},
     {CURLE_SEND_ERROR, ErrorCode::kUnavailable, ""},
     {CURLE_RECV_ERROR, ErrorCode::kUnavailable, ""},
@@ -182,7 +182,7 @@ Status append(CurlList& list, const std::string& line) {
   auto* const old = static_cast<curl_slist*>(list.get());
   curl_slist* const grown = curl_slist_append(old, line.c_str());
   if (grown == nullptr) {
-    return base::make_failure(ErrorCode::kInternal, "no memory for a list of libcurl");
+    return base::make_failure(ErrorCode::kInternal, "no memory for libcurl's list");
   }
   (void)list.release(); // the old head is part of the grown list
   list.reset(grown);

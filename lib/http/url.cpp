@@ -41,7 +41,7 @@ tl::unexpected<base::Error> refuse(std::string_view why) {
 Status parse_port(std::string_view text, Url& url) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), url.port);
   if (text.empty() || error != std::errc() || end != text.data() + text.size() || url.port == 0) {
-    return refuse("the port is no number from 1 to 65535");
+    return refuse("the port is not a number from 1 to 65535");
   }
   return {};
 }

@@ -54,17 +54,17 @@ std::string cure_of(ErrorCode code, std::string_view message, const ApiAction& a
     if (message.find("violates PodSecurity") != std::string_view::npos) {
       return "Pod Security of namespace " + action.namespace_name +
              " refuses it: `restricted` and `baseline` allow a JVM that is not root, without "
-             "--capability; --uid and --gid say as whom it runs";
+             "--capability; --uid and --gid set the user that it runs as";
     }
     // RBAC says `User "x" cannot VERB resource`; anything else is an admission policy's own text.
     return message.find("cannot ") != std::string_view::npos
                ? grant(action)
-               : "an admission policy of the cluster refused it: ask who runs the cluster";
+               : "an admission policy of the cluster refused it: ask the cluster's administrators";
   case ErrorCode::kBusy:
-    return "the API server limits requests just now: try again";
+    return "the API server is limiting requests: try again";
   case ErrorCode::kUnavailable:
   case ErrorCode::kTimeout:
-    return "try again; kubectl get --raw /readyz says how the API server is";
+    return "try again; kubectl get --raw /readyz reports the API server's state";
   default:
     return {};
   }

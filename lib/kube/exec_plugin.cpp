@@ -139,7 +139,7 @@ class SpawnActions {
 Result<Child> spawn(const ClusterAccess& access, bool interactive) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) {
-    return base::errno_failure(errno, "cannot make a pipe");
+    return base::errno_failure(errno, "cannot create a pipe");
   }
   Child child;
   child.out.reset(ends[0]);
@@ -191,7 +191,7 @@ Result<std::string> read_reply(const ClusterAccess& access, int fd, Clock::time_
     }
     out.append(buffer.data(), static_cast<std::size_t>(got));
     if (out.size() > kLargestReply) {
-      return refused(access, "prints without end");
+      return refused(access, "prints endlessly");
     }
   }
 }
@@ -248,7 +248,7 @@ Result<PluginCredentials> parse_exec_credential(std::string_view text,
     return base::make_failure(ErrorCode::kUnauthenticated,
                               "answered with version " +
                                   base::printable(base::json_string(*root, "apiVersion")) +
-                                  " where the kubeconfig says " + base::printable(api_version));
+                                  ", but the kubeconfig says " + base::printable(api_version));
   }
   const Json& status = base::json_object(*root, "status");
   PluginCredentials out;

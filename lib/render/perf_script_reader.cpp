@@ -20,7 +20,7 @@ using profile::FrameKind;
 
 // A longer period is none: it would be 31 years.
 constexpr std::size_t kMostPeriodDigits = 18;
-constexpr std::string_view kNoPart = "it is no part of a sample";
+constexpr std::string_view kNoPart = "it is not part of a sample";
 
 // The line above a stack: "java 12345/12346 [001] 1234.567890:   10000 cpu-clock:u:". Pid, CPU and
 // period may be missing (perf script -F decides).

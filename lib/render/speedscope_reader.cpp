@@ -87,7 +87,7 @@ class SpeedscopeIntake {
     double at = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (!samples[i].is_array()) {
-        return bad("sample " + std::to_string(i + 1) + " is no list of frames");
+        return bad("sample " + std::to_string(i + 1) + " is not a list of frames");
       }
       stack_.clear();
       for (const Json& index : samples[i]) {
@@ -147,7 +147,7 @@ class SpeedscopeIntake {
       return;
     }
     if (!(scaled > 0 && scaled < kMostCount && at * factor < kMostCount)) {
-      ignored_.note(values_, scaled < 0 ? "it is below 0" : "it is no number below 9e15");
+      ignored_.note(values_, scaled < 0 ? "it is below 0" : "it is not a number below 9e15");
       return;
     }
     const bool timed = unit_.ends_with("seconds");

@@ -266,7 +266,7 @@ base::Status check(const SvgOptions& options) {
   }
   if (!(options.font_size >= 1 && options.font_size <= 100 && options.font_width > 0 &&
         options.font_width <= 5 && options.min_width >= 0 && options.factor > 0)) {
-    return refuse("font size, font width, minimal width and factor must be above 0 and sensible");
+    return refuse("font size, font width, minimum width and factor must be above 0 and reasonable");
   }
   for (const auto& [name, attributes] : options.attributes) {
     if (!is_harmless_link(attributes.href)) {
@@ -274,13 +274,14 @@ base::Status check(const SvgOptions& options) {
     }
   }
   if (!is_palette(options.colors)) {
-    return base::make_failure(base::ErrorCode::kUsage, "no such colours: " + options.colors,
-                              "Known are hot mem io wakeup chain java js perl red green blue aqua "
-                              "yellow purple orange.");
+    return base::make_failure(
+        base::ErrorCode::kUsage, "no such colours: " + options.colors,
+        "Known colours are hot mem io wakeup chain java js perl red green blue aqua "
+        "yellow purple orange.");
   }
   if (background_gradient(options.background, options.colors).top.empty()) {
     return base::make_failure(base::ErrorCode::kUsage, "no such background: " + options.background,
-                              "Known are yellow blue green grey and #rrggbb.");
+                              "Known backgrounds are yellow blue green grey and #rrggbb.");
   }
   return {};
 }

@@ -30,8 +30,7 @@ Result<AwsKeys> checked(AwsKeys keys, const std::string& where) {
   if (!is_printable(keys.access_key_id) || !is_printable(keys.secret_access_key.reveal()) ||
       !is_printable(keys.session_token.reveal()) ||
       keys.access_key_id.find('/') != std::string::npos) {
-    return base::make_failure(ErrorCode::kConfigInvalid,
-                              where + " holds a key with a byte that no key has",
+    return base::make_failure(ErrorCode::kConfigInvalid, where + " has a key with an invalid byte",
                               "look for white space or a line end inside the key");
   }
   return keys;
@@ -118,14 +117,14 @@ Result<AwsKeys> AmbientCredentials::keys() {
   if (!keys.access_key_id.empty()) {
     return checked(std::move(keys), "the AWS profile");
   }
-  constexpr const char* kCure = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, e.g. by: "
+  constexpr const char* kCure = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for example: "
                                 "eval \"$(aws configure export-credentials --format env)\"";
   for (const char* other : {"role_arn", "sso_session", "sso_start_url", "credential_process",
                             "web_identity_token_file"}) {
     if (!profile_text(profile, other).empty()) {
       return base::make_failure(ErrorCode::kUnauthenticated,
-                                std::string("the AWS profile gets its keys by ") + other +
-                                    ", which jprof cannot do",
+                                std::string("the AWS profile gets its keys from ") + other +
+                                    ", which jprof does not support",
                                 kCure);
     }
   }

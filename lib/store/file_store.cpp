@@ -51,7 +51,7 @@ Result<UniqueFd> open_below(int parent, const std::string& name, Missing missing
     fd.reset(::openat(parent, name.c_str(), kFlags));
   }
   if (!fd && (errno == ELOOP || errno == ENOTDIR)) {
-    return base::make_failure(ErrorCode::kIo, shown + " is a link or no directory");
+    return base::make_failure(ErrorCode::kIo, shown + " is a link, or not a directory");
   }
   if (!fd) {
     return base::errno_failure(errno, "cannot open directory " + shown);
@@ -130,7 +130,7 @@ Status FileStore::check() {
   }
   if (!S_ISDIR(info.st_mode)) {
     return base::make_failure(ErrorCode::kUsage,
-                              "cannot store in " + root_ + ": " + at + " is no directory",
+                              "cannot store in " + root_ + ": " + at + " is not a directory",
                               "name a directory: file:///dir");
   }
   if (::access(at.c_str(), W_OK | X_OK) != 0) {
@@ -294,7 +294,7 @@ Result<UniqueFd> FileStore::open_object(const ObjectKey& key) const {
     return base::errno_failure(errno, "cannot open " + shown(key));
   }
   if (!S_ISREG(info.st_mode)) {
-    return base::make_failure(ErrorCode::kIo, shown(key) + " is no regular file");
+    return base::make_failure(ErrorCode::kIo, shown(key) + " is not a regular file");
   }
   return fd;
 }

@@ -91,7 +91,7 @@ Status S3Store::check() {
     return base::make_failure(ErrorCode::kUnavailable,
                               "cannot " + request.what +
                                   ": what answers there has an object that nobody stored",
-                              "see what answers at the endpoint: a portal or a proxy on the way "
+                              "check what answers at the endpoint: a portal or a proxy on the way "
                               "may say 200 to everything");
   }
   return {};
@@ -203,8 +203,9 @@ Result<PutReceipt> S3Store::put(const ObjectKey& key, const Content& content,
 
 // The service said that it has the object, and not what it has: a look at it tells.
 Result<PutReceipt> S3Store::prove(const ObjectKey& key, const Content& content) {
-  constexpr const char* kCure = "see what answers at the endpoint: a portal or a proxy on the way "
-                                "may say 200 to everything";
+  constexpr const char* kCure =
+      "check what answers at the endpoint: a portal or a proxy on the way "
+      "may say 200 to everything";
   JPROF_TRY_ASSIGN(const http::HttpResponse there, head(key, {403, 404}));
   const bool in_parts = content.body.size_bytes() > sizes_.part_bytes;
   if (there.status == 403 && in_parts) {
@@ -214,7 +215,7 @@ Result<PutReceipt> S3Store::prove(const ObjectKey& key, const Content& content) 
   if (there.status == 403) {
     return base::make_failure(ErrorCode::kUnavailable,
                               "whether " + shown(key) +
-                                  " is stored is not known: the answer names neither its MD5 nor "
+                                  " is stored is unknown: the answer names neither its MD5 nor "
                                   "its SHA-256, and the credentials may not look at it",
                               std::string("allow s3:GetObject; or ") + kCure);
   }

@@ -77,9 +77,9 @@ Status set_parameter(StoreUrl& url, std::string_view name, std::string_view valu
     return {};
   }
   return base::make_failure(ErrorCode::kUsage,
-                            "a store URL knows no " + base::printable(name) + "=" +
+                            "a store URL does not have " + base::printable(name) + "=" +
                                 base::printable(value),
-                            "it may have region, endpoint and addressing=path|virtual");
+                            "it can have region, endpoint and addressing=path|virtual");
 }
 
 Result<StoreUrl> parse_file(std::string_view text, std::string_view path) {
@@ -111,8 +111,8 @@ Result<StoreUrl> parse_s3(std::string_view text, std::string_view rest) {
   }
   url.prefix = prefix;
   if (url.bucket.find('@') != std::string::npos) {
-    return base::make_failure(ErrorCode::kUsage, "a store URL takes no user or key",
-                              "give credentials by AWS_ACCESS_KEY_ID, a profile or a mounted file");
+    return base::make_failure(ErrorCode::kUsage, "a store URL cannot contain a user or key",
+                              "give credentials in AWS_ACCESS_KEY_ID, a profile or a mounted file");
   }
   if (!is_bucket(url.bucket)) {
     return refuse(text, "the bucket's name is malformed");

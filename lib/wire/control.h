@@ -93,7 +93,7 @@ enum class AgentStatus : std::uint32_t {
   kBusy = 5, // another session runs in this JVM
   kMapFailed = 6,
   kSignalTaken = 7, // the signal asked for has a handler, or no signal is free
-  kNoTimers = 8,    // not one timer could be made
+  kNoTimers = 8,    // not one timer could be created
   kWalkerUnavailable = 9,
   kEngineUnavailable = 10,
   kNoThread = 11,          // no native thread could be made

@@ -103,7 +103,7 @@ class DeliveryTest(PluginRig):
                  (self.s3([self.refusal(404, "NoSuchBucket")]), "create the bucket"),
                  (self.s3([portal]), "a portal or a proxy"),
                  (self.s3([{"status": 404, "body": "<html>not found"}]), "404"),
-                 ("file://" + blocked, "is no directory")]
+                 ("file://" + blocked, "is not a directory")]
         for url, words in cases:
             process = self.start("demo", "--duration", "50ms", "--store", url)
             out, err = process.communicate(timeout=60)

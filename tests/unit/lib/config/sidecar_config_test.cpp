@@ -72,7 +72,7 @@ TEST(SidecarConfig, RefusesDoubleKeysAndWrongKinds) {
   EXPECT_NE(refusal("allow: record\n").find("'allow' must be a list"), std::string::npos);
   EXPECT_NE(refusal("limits: {longestDuration: 60}\n").find("line 3"), std::string::npos);
   EXPECT_NE(refusal("limits: {capturesPerHour: -1}\n").find("whole number"), std::string::npos);
-  EXPECT_NE(refusal("allow: [recrod]\n").find("no operation"), std::string::npos);
+  EXPECT_NE(refusal("allow: [recrod]\n").find("not an operation"), std::string::npos);
   EXPECT_NE(refusal("store: {region: x}\n").find("'store.url' is missing"), std::string::npos);
   EXPECT_NE(refusal("spool: {directory: relative}\n").find("absolute"), std::string::npos);
 }

@@ -96,17 +96,17 @@ TEST(Request, RefusesTextAndListsWithoutBound) {
 
 TEST(Request, NamesAMemberOfAnotherType) {
   const std::pair<const char*, const char*> wrong[] = {
-      {R"({"type":"record","durationNs":1,"id":7})", "'id' must be a string, and is a number"},
+      {R"({"type":"record","durationNs":1,"id":7})", "'id' must be a string, but is a number"},
       {R"({"type":"record","durationNs":1,"pid":"42"})", "'pid' must be a whole number"},
       {R"({"type":"record","durationNs":1e3})", "'durationNs' must be a whole number"},
       {R"({"type":"record","durationNs":1,"force":"yes"})", "'force' must be true or false"},
       {R"({"type":"record","durationNs":1,"formats":"html"})", "'formats' must be a list"},
-      {R"({"type":"record","durationNs":1,"pod":[]})", "'pod' must be an object, and is array"},
+      {R"({"type":"record","durationNs":1,"pod":[]})", "'pod' must be an object, but is array"},
       {R"({"type":"record","durationNs":1,"pod":{"node":1}})", "'node' must be a string"},
       {R"({"type":"attach","command":["load"]})", "'command' must be a string"},
       {R"({"type":"fetch","names":{}})", "'names' must be a list"},
       {R"({"type":5})", "'type' must be a string"},
-      {"[]", "no JSON object"}};
+      {"[]", "not a JSON object"}};
   for (const auto& [text, said] : wrong) {
     const auto got = parse_request(text);
     ASSERT_FALSE(got) << text;

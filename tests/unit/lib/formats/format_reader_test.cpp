@@ -44,8 +44,8 @@ TEST(ReadAny, NamesTheProfileAndTheSample) {
 }
 
 TEST(ReadAny, SaysWhatIsNoProfile) {
-  EXPECT_THAT(failure_of("\x1f\x8b\x08zip").message, HasSubstr("packed by gzip"));
-  EXPECT_THAT(failure_of("BZh91AY&SY 5\n").message, HasSubstr("packed by bzip2"));
+  EXPECT_THAT(failure_of("\x1f\x8b\x08zip").message, HasSubstr("compressed with gzip"));
+  EXPECT_THAT(failure_of("BZh91AY&SY 5\n").message, HasSubstr("compressed with bzip2"));
   EXPECT_THAT(failure_of(std::string_view("\xff\xfe"
                                           "a\0 \0005\0",
                                           8))
