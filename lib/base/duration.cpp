@@ -22,7 +22,7 @@ constexpr std::array<Unit, 6> kUnits{{{"h", 3'600'000'000'000},
                                       {"ms", 1'000'000},
                                       {"us", 1'000},
                                       {"ns", 1}}};
-constexpr std::int64_t kMostNanos = std::int64_t{366} * 24 * 3'600'000'000'000;
+constexpr std::int64_t kMaxNanos = std::int64_t{366} * 24 * 3'600'000'000'000;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -40,7 +40,7 @@ bool read_number(std::string_view text, std::size_t& at, std::int64_t& whole,
   const std::size_t start = at;
   for (; at < text.size() && is_digit(text[at]); ++at) {
     whole = whole * 10 + (text[at] - '0');
-    if (whole > kMostNanos) {
+    if (whole > kMaxNanos) {
       return false;
     }
   }
@@ -79,12 +79,12 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     for (const Unit& unit : kUnits) {
       nanos = unit.name == name ? unit.nanos : nanos;
     }
-    if (nanos == 0 || whole > kMostNanos / nanos) {
+    if (nanos == 0 || whole > kMaxNanos / nanos) {
       return bad(text);
     }
     total += whole * nanos +
              std::llround(static_cast<double>(billionths) / 1e9 * static_cast<double>(nanos));
-    if (total > kMostNanos) {
+    if (total > kMaxNanos) {
       return bad(text);
     }
   }

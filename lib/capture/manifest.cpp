@@ -16,7 +16,7 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kMostFiles = 32;
+constexpr std::size_t kMaxFiles = 32;
 
 template <typename T>
 struct TextMember {
@@ -138,7 +138,7 @@ base::Result<Manifest> manifest_from_json(const Json& json) {
   manifest.measured = base::json_object(json, "measured");
   for (const Json& item : base::json_array(json, "files")) {
     JPROF_TRY_ASSIGN(BundleFile file, parse_file(item));
-    if (manifest.files.size() == kMostFiles) {
+    if (manifest.files.size() == kMaxFiles) {
       return damaged("it names too many files");
     }
     manifest.files.push_back(std::move(file));

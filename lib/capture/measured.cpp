@@ -10,7 +10,7 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kMostEntries = 64;
+constexpr std::size_t kMaxEntries = 64;
 
 template <typename T>
 struct Row {
@@ -63,7 +63,7 @@ std::uint64_t count_at(const Json& json, const char* key) {
 std::vector<std::string> texts_at(const Json& json, const char* key) {
   std::vector<std::string> out;
   for (const Json& text : base::json_array(json, key)) {
-    if (text.is_string() && out.size() < kMostEntries) {
+    if (text.is_string() && out.size() < kMaxEntries) {
       out.push_back(text.get<std::string>());
     }
   }
@@ -147,19 +147,19 @@ Measured measured_from_json(const Json& json) {
   out.interrupted = base::json_bool(json, "interrupted");
   out.salvaged = base::json_bool(json, "salvaged");
   for (const Json& reason : base::json_array(json, "errorReasons")) {
-    if (out.error_reasons.size() < kMostEntries) {
+    if (out.error_reasons.size() < kMaxEntries) {
       out.error_reasons.push_back(
           {base::json_string(reason, "frame"), count_at(reason, "samples")});
     }
   }
   for (const Json& loss : base::json_array(json, "losses")) {
-    if (out.losses.size() < kMostEntries) {
+    if (out.losses.size() < kMaxEntries) {
       out.losses.push_back({base::json_string(loss, "reason"), count_at(loss, "samples"),
                             count_at(loss, "weightNs")});
     }
   }
   for (const Json& method : base::json_array(json, "hottest")) {
-    if (out.hottest.size() < kMostEntries) {
+    if (out.hottest.size() < kMaxEntries) {
       out.hottest.push_back({base::json_string(method, "name"), count_at(method, "samples"),
                              count_at(method, "weightNs")});
     }

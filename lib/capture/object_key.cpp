@@ -11,16 +11,16 @@
 namespace jprof::capture {
 namespace {
 
-constexpr std::size_t kLongestSegment = 128;
-constexpr std::size_t kLongestKey = 900;
-constexpr std::size_t kLongestFile = 1 + kLongestSegment; // what the caller adds
+constexpr std::size_t kMaxSegmentLength = 128;
+constexpr std::size_t kMaxKeyLength = 900;
+constexpr std::size_t kMaxFileNameLength = 1 + kMaxSegmentLength; // what the caller adds
 
 bool is_key_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' ||
          c == '_' || c == '=' || c == '-';
 }
 
-std::string segment(std::string_view text, std::size_t longest = kLongestSegment) {
+std::string segment(std::string_view text, std::size_t longest = kMaxSegmentLength) {
   std::string out(text.substr(0, longest));
   std::replace_if(
       out.begin(), out.end(), [](char c) { return !is_key_character(c); }, '-');
@@ -37,7 +37,7 @@ std::string workload_segment(const Source& source) {
 // <hhmmss>Z-<pod>-<container>-<id>: a digest id leaves 54 bytes for both names.
 std::string last_segment(const Manifest& manifest, std::string_view time) {
   constexpr std::size_t kTime = 8; // "hhmmssZ-"
-  const std::size_t room = kLongestSegment - kTime - manifest.id.size() - 2;
+  const std::size_t room = kMaxSegmentLength - kTime - manifest.id.size() - 2;
   const std::string container =
       segment(manifest.source.container, std::min<std::size_t>(63, room / 3));
   const std::string pod = segment(manifest.source.pod, room - container.size());
@@ -75,9 +75,9 @@ base::Result<std::string> object_directory(std::string_view prefix, const Manife
   std::string key = lead + "v1/" + segment(source.cluster) + "/" + segment(source.namespace_name) +
                     "/" + workload_segment(source) + "/" + utc.substr(0, 4) + "/" +
                     utc.substr(5, 2) + "/" + utc.substr(8, 2) + "/" + last_segment(manifest, clock);
-  if (key.size() + kLongestFile > kLongestKey) {
+  if (key.size() + kMaxFileNameLength > kMaxKeyLength) {
     return base::make_failure(base::ErrorCode::kUsage,
-                              "the object key is longer than " + std::to_string(kLongestKey) +
+                              "the object key is longer than " + std::to_string(kMaxKeyLength) +
                                   " bytes",
                               "shorten the store's prefix");
   }

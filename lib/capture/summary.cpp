@@ -12,7 +12,7 @@
 namespace jprof::capture {
 namespace {
 
-constexpr std::size_t kLongestName = 160;
+constexpr std::size_t kMaxNameLength = 160;
 constexpr std::string_view kTruncated = "[truncated]"; // sidecar/record/frame_namer.cpp
 
 // "12,345"
@@ -149,7 +149,7 @@ std::string hottest_lines(const Measured& measured) {
     char text[64];
     std::snprintf(text, sizeof text, "  %5.1f %% (%.1f to %.1f)  ", 100 * share, 100 * range.low,
                   100 * range.high);
-    out += text + base::printable(method.name, kLongestName) + "\n";
+    out += text + base::printable(method.name, kMaxNameLength) + "\n";
   }
   return out.empty() ? out : "hottest methods (self, with the 95 % range)\n" + out;
 }

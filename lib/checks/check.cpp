@@ -14,8 +14,8 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::size_t kLongestText = 1000;
-constexpr std::size_t kMostRows = 1000;
+constexpr std::size_t kMaxTextLength = 1000;
+constexpr std::size_t kMaxRows = 1000;
 
 struct Row {
   CheckId id;
@@ -124,7 +124,7 @@ base::Json to_json(const std::vector<Check>& checks) {
 }
 
 base::Result<std::vector<Check>> from_json(const base::Json& rows) {
-  if (!rows.is_array() || rows.size() > kMostRows) {
+  if (!rows.is_array() || rows.size() > kMaxRows) {
     return base::make_failure(ErrorCode::kProtocol, "the answer holds no list of checks");
   }
   std::vector<Check> checks;
@@ -151,9 +151,9 @@ std::string to_text(const std::vector<Check>& checks, Color color) {
     const bool colored = color == Color::kYes;
     out += (colored ? std::string(kColors[index(check.verdict)]) : std::string()) +
            std::string(kVerdicts[index(check.verdict)]) + (colored ? "\033[0m  " : "  ") +
-           padded(check_word(check.id), 10) + base::printable(check.detail, kLongestText) + "\n";
+           padded(check_word(check.id), 10) + base::printable(check.detail, kMaxTextLength) + "\n";
     if (!check.cure.empty()) {
-      out += std::string(16, ' ') + "-> " + base::printable(check.cure, kLongestText) + "\n";
+      out += std::string(16, ' ') + "-> " + base::printable(check.cure, kMaxTextLength) + "\n";
     }
   }
   return out;

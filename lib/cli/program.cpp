@@ -20,7 +20,7 @@
 namespace jprof::cli {
 namespace {
 
-constexpr std::size_t kLongestLine = 4096;
+constexpr std::size_t kMaxLineLength = 4096;
 
 base::Json error_object(const base::Error& error) {
   base::Json object = {{"ok", false},
@@ -48,9 +48,9 @@ bool is_option(const std::string& word) {
 
 void print_error(const std::string& program, const base::Error& error) {
   std::fprintf(stderr, "%s: %s\n", program.c_str(),
-               base::printable(error.message, kLongestLine).c_str());
+               base::printable(error.message, kMaxLineLength).c_str());
   if (!error.cure.empty()) {
-    std::fprintf(stderr, "  %s\n", base::printable(error.cure, kLongestLine).c_str());
+    std::fprintf(stderr, "  %s\n", base::printable(error.cure, kMaxLineLength).c_str());
   }
 }
 

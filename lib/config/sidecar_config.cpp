@@ -13,7 +13,7 @@
 namespace jprof::config {
 namespace {
 
-constexpr std::size_t kMostBytes = 256 * 1024;
+constexpr std::size_t kMaxBytes = 256 * 1024;
 constexpr std::array<std::string_view, 12> kOperations{
     "record",   "leaveBehind", "load",        "properties", "agentProperties", "threaddump",
     "datadump", "dumpheap",    "inspectheap", "setflag",    "printflag",       "jcmd"};
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 2> kFormats{"json", "text"};
 
 // Settings with which each capture would be refused, or hold nothing.
 void refuse_what_cannot_work(MapReader& map, const SidecarLimits& limits) {
-  constexpr std::uint64_t kLeastCapture = 16 * 1024; // names alone take that
+  constexpr std::uint64_t kMinCapture = 16 * 1024; // names alone take that
   const std::string off = "; to switch captures off, leave record out of 'allow'";
   if (limits.longest_duration.count() <= 0) {
     map.refuse("longestDuration", "must be above 0" + off);
@@ -33,7 +33,7 @@ void refuse_what_cannot_work(MapReader& map, const SidecarLimits& limits) {
   if (limits.concurrent_captures == 0) {
     map.refuse("concurrentCaptures", "must be at least 1" + off);
   }
-  if (limits.capture_bytes < kLeastCapture) {
+  if (limits.capture_bytes < kMinCapture) {
     map.refuse("captureBytes", "must be at least 16KiB: less holds no recording");
   }
 }
@@ -146,7 +146,7 @@ bool is_known_operation(std::string_view word) {
 
 base::Result<SidecarConfig> parse_sidecar_config(std::string_view text, std::string_view name) {
   JPROF_TRY_ASSIGN(const YamlNode document,
-                   parse_yaml(text, name, {.bytes = kMostBytes, .nodes = 10'000, .depth = 16}));
+                   parse_yaml(text, name, {.bytes = kMaxBytes, .nodes = 10'000, .depth = 16}));
   SidecarConfig config;
   MapReader root(document, std::string(name), "");
   check_kind(root);
@@ -218,7 +218,7 @@ base::Status apply_environment(SidecarConfig& config, const Environment& get) {
 base::Result<SidecarConfig> load_sidecar_config(const std::string& path, bool required,
                                                 const Environment& get) {
   SidecarConfig config;
-  auto text = base::read_file(path, kMostBytes);
+  auto text = base::read_file(path, kMaxBytes);
   if (text) {
     JPROF_TRY_ASSIGN(config, parse_sidecar_config(*text, path));
   } else if (required || text.error().code != base::ErrorCode::kNotFound) {

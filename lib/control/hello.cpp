@@ -11,7 +11,7 @@
 namespace jprof::control {
 namespace {
 
-constexpr std::size_t kMostFeatures = 64;
+constexpr std::size_t kMaxFeatures = 64;
 
 std::string range_text(const Hello& hello) {
   return std::to_string(hello.min) + " to " + std::to_string(hello.protocol);
@@ -43,7 +43,7 @@ base::Result<Hello> parse_hello(std::string_view payload) {
   hello.min = static_cast<int>(min);
   hello.version = base::json_string(json, "version");
   for (const base::Json& feature : base::json_array(json, "features")) {
-    if (feature.is_string() && hello.features.size() < kMostFeatures) {
+    if (feature.is_string() && hello.features.size() < kMaxFeatures) {
       hello.features.push_back(feature.get<std::string>());
     }
   }

@@ -13,8 +13,8 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kMostFiles = 32;
-constexpr std::size_t kMostMethods = 64;
+constexpr std::size_t kMaxFiles = 32;
+constexpr std::size_t kMaxMethods = 64;
 
 std::uint64_t natural(const Json& json, std::string_view key) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, base::json_int(json, key)));
@@ -90,7 +90,7 @@ base::Result<Progress> parse_progress(std::string_view payload) {
   progress.samples = natural(json, "samples");
   progress.lost = natural(json, "lost");
   for (const Json& item : base::json_array(json, "hottest")) {
-    if (progress.hottest.size() == kMostMethods) {
+    if (progress.hottest.size() == kMaxMethods) {
       break;
     }
     progress.hottest.push_back(
@@ -135,7 +135,7 @@ base::Result<ResultMessage> parse_result(std::string_view payload) {
   result.captures = base::json_array(json, "captures");
   result.targets = base::json_array(json, "targets");
   for (const Json& item : base::json_array(json, "files")) {
-    if (result.files.size() == kMostFiles) {
+    if (result.files.size() == kMaxFiles) {
       return base::make_failure(base::ErrorCode::kProtocol, "a result of too many files");
     }
     JPROF_TRY_ASSIGN(ResultFile file, parse_file(item));

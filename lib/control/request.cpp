@@ -21,11 +21,11 @@ constexpr std::array<std::pair<RequestKind, std::string_view>, 7> kKinds{
      {RequestKind::kRelease, "release"},
      {RequestKind::kAttach, "attach"},
      {RequestKind::kQuit, "quit"}}};
-constexpr std::size_t kMostFiles = 32;
+constexpr std::size_t kMaxFiles = 32;
 constexpr std::int64_t kDay = 86'400'000'000'000; // in nanoseconds
-constexpr std::size_t kMostArguments = 256;
-constexpr std::size_t kLongestArgument = 256 * 1024; // what a JVM takes at most
-constexpr std::size_t kLongestText = 1024;
+constexpr std::size_t kMaxArguments = 256;
+constexpr std::size_t kMaxArgumentLength = 256 * 1024; // what a JVM takes at most
+constexpr std::size_t kMaxTextLength = 1024;
 
 struct PodMember {
   const char* key;
@@ -112,10 +112,10 @@ base::Status check_types(const Json& json) {
 
 base::Result<std::string> short_text(const Json& json, const char* key, std::string_view fallback) {
   std::string text = base::json_string(json, key, fallback);
-  if (text.size() > kLongestText) {
+  if (text.size() > kMaxTextLength) {
     return base::make_failure(base::ErrorCode::kProtocol,
                               std::string("request member '") + key + "' is longer than " +
-                                  std::to_string(kLongestText) + " bytes");
+                                  std::to_string(kMaxTextLength) + " bytes");
   }
   return text;
 }
@@ -138,8 +138,8 @@ base::Result<std::uint64_t> pod_memory_in(const Json& json) {
 }
 
 base::Result<std::vector<std::string>> text_list(const Json& json, const char* key,
-                                                 std::size_t most = kMostFiles,
-                                                 std::size_t longest = kLongestText) {
+                                                 std::size_t most = kMaxFiles,
+                                                 std::size_t longest = kMaxTextLength) {
   std::vector<std::string> out;
   for (const Json& item : base::json_array(json, key)) {
     if (!item.is_string() || item.get_ref<const std::string&>().size() > longest ||
@@ -251,7 +251,7 @@ base::Result<AttachRequest> parse_attach(const Json& json) {
   JPROF_TRY_ASSIGN(attach.command, short_text(json, "command", ""));
   JPROF_TRY_ASSIGN(attach.container_id, short_text(json, "containerId", ""));
   JPROF_TRY_ASSIGN(attach.arguments,
-                   text_list(json, "arguments", kMostArguments, kLongestArgument));
+                   text_list(json, "arguments", kMaxArguments, kMaxArgumentLength));
   JPROF_TRY_ASSIGN(const std::int64_t pid,
                    in_range(json, "pid", 0, std::numeric_limits<std::int32_t>::max()));
   JPROF_TRY_ASSIGN(const std::int64_t timeout, in_range(json, "timeoutNs", 0, kDay));

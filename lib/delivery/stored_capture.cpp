@@ -13,7 +13,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::size_t kMostRecordingBytes = std::size_t{2} << 30;
+constexpr std::size_t kMaxRecordingBytes = std::size_t{2} << 30;
 
 base::Result<store::ObjectKey> key_of(std::string_view directory, std::string_view name) {
   return store::ObjectKey::parse(
@@ -70,7 +70,7 @@ base::Result<std::string> read_stored_recording(store::ObjectStore& store,
                               "capture " + stored.manifest.id + " has no recording");
   }
   JPROF_TRY_ASSIGN(const store::ObjectKey key, key_of(stored.directory, file->name));
-  JPROF_TRY_ASSIGN(std::string bytes, store::get_text(store, key, kMostRecordingBytes));
+  JPROF_TRY_ASSIGN(std::string bytes, store::get_text(store, key, kMaxRecordingBytes));
   if (bytes.size() != file->bytes || base::sha256_hex(bytes) != file->sha256) {
     return base::make_failure(ErrorCode::kInvalidData,
                               key.text() +

@@ -14,8 +14,8 @@ class FileSource final : public ByteSource {
  public:
   explicit FileSource(base::UniqueFd fd) : fd_(std::move(fd)) {}
   bool read(std::uint64_t offset, std::span<std::byte> out) const override {
-    constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 62; // pread takes a signed one
-    return offset <= kMostOffset && base::pread_exact(fd_.get(), out, offset, "ELF file");
+    constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 62; // pread takes a signed one
+    return offset <= kMaxOffset && base::pread_exact(fd_.get(), out, offset, "ELF file");
   }
 
  private:

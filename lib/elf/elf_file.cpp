@@ -12,10 +12,10 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::uint16_t kMostSections = 8192;
-constexpr std::uint16_t kMostSegments = 512;
-constexpr std::uint64_t kMostNoteBytes = 64U << 10;
-constexpr std::uint32_t kMostBuildIdBytes = 64;
+constexpr std::uint16_t kMaxSections = 8192;
+constexpr std::uint16_t kMaxSegments = 512;
+constexpr std::uint64_t kMaxNoteBytes = 64U << 10;
+constexpr std::uint32_t kMaxBuildIdBytes = 64;
 
 base::Error bad(const std::string& what) {
   return base::make_error(ErrorCode::kInvalidData, "not a usable ELF file: " + what);
@@ -38,7 +38,7 @@ std::string build_id_in(const std::string& notes) {
       return {};
     }
     if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-        std::memcmp(notes.data() + at, "GNU", 4) == 0 && note.n_descsz <= kMostBuildIdBytes) {
+        std::memcmp(notes.data() + at, "GNU", 4) == 0 && note.n_descsz <= kMaxBuildIdBytes) {
       return notes.substr(at + name, note.n_descsz);
     }
     at += name + description;
@@ -69,7 +69,7 @@ base::Status ElfFile::read_sections(std::uint64_t offset, std::uint16_t count,
                                     std::uint16_t entry_bytes) {
   // No table at all is a stripped file; one that cannot be read is a memory image, whose sections
   // lie behind what is mapped.
-  if (offset == 0 || count == 0 || count > kMostSections || entry_bytes != sizeof(Elf64_Shdr)) {
+  if (offset == 0 || count == 0 || count > kMaxSections || entry_bytes != sizeof(Elf64_Shdr)) {
     return {};
   }
   std::vector<Elf64_Shdr> headers(count);
@@ -89,7 +89,7 @@ base::Status ElfFile::read_segments(std::uint64_t offset, std::uint16_t count,
   if (count == 0) {
     return {}; // a debug file may have none
   }
-  if (count > kMostSegments || entry_bytes != sizeof(Elf64_Phdr)) {
+  if (count > kMaxSegments || entry_bytes != sizeof(Elf64_Phdr)) {
     return base::fail(bad("odd segments"));
   }
   std::vector<Elf64_Phdr> headers(count);
@@ -104,7 +104,7 @@ base::Status ElfFile::read_segments(std::uint64_t offset, std::uint16_t count,
 
 void ElfFile::find_build_id() {
   const auto look_at = [this](const Part& part) {
-    if (!build_id_.empty() || part.bytes == 0 || part.bytes > kMostNoteBytes) {
+    if (!build_id_.empty() || part.bytes == 0 || part.bytes > kMaxNoteBytes) {
       return;
     }
     std::string notes(static_cast<std::size_t>(part.bytes), '\0');

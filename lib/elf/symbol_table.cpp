@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 64U << 10;
 // A symbol without a size (assembly) reaches at most so far.
-constexpr std::uint64_t kMostUnsizedBytes = 4096;
+constexpr std::uint64_t kMaxUnsizedBytes = 4096;
 // Symbols may lie within others; so many are tried before the nearest is given up.
-constexpr int kMostNested = 16;
+constexpr int kMaxNested = 16;
 
 bool is_function(const Elf64_Sym& symbol) {
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
@@ -47,7 +47,7 @@ void SymbolTable::read_symbols(const Part& section, const Part& strings) {
   }
   strings_ = strings;
   const std::uint64_t count =
-      std::min<std::uint64_t>(section.bytes / sizeof(Elf64_Sym), kMostSymbols);
+      std::min<std::uint64_t>(section.bytes / sizeof(Elf64_Sym), kMaxSymbols);
   std::vector<Elf64_Sym> block(kBlockBytes / sizeof(Elf64_Sym));
   for (std::uint64_t at = 0; at < count; at += block.size()) {
     block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), count - at)));
@@ -69,9 +69,9 @@ void SymbolTable::read_symbols(const Part& section, const Part& strings) {
 
 std::optional<SymbolAt> SymbolTable::find(std::uint64_t address) const {
   auto at = std::ranges::upper_bound(symbols_, address, {}, &Symbol::start);
-  for (int i = 0; i < kMostNested && at != symbols_.begin(); ++i) {
+  for (int i = 0; i < kMaxNested && at != symbols_.begin(); ++i) {
     --at;
-    const std::uint64_t reach = at->bytes > 0 ? at->bytes : kMostUnsizedBytes;
+    const std::uint64_t reach = at->bytes > 0 ? at->bytes : kMaxUnsizedBytes;
     if (address - at->start < reach) {
       std::string name = name_of(*at);
       if (!name.empty()) {
@@ -87,7 +87,7 @@ std::string SymbolTable::name_of(const Symbol& symbol) const {
     return {};
   }
   std::string name(static_cast<std::size_t>(
-                       std::min<std::uint64_t>(kMostSymbolBytes, strings_.bytes - symbol.name)),
+                       std::min<std::uint64_t>(kMaxSymbolBytes, strings_.bytes - symbol.name)),
                    '\0');
   if (!file_->source().read(strings_.offset + symbol.name,
                             std::as_writable_bytes(std::span(name)))) {
@@ -123,7 +123,7 @@ FunctionStarts FunctionStarts::load(const ElfFile& file) {
   };
   const std::uint64_t room =
       segment->bytes < sizeof(head) ? 0 : (segment->bytes - sizeof(head)) / sizeof(Entry);
-  const std::uint64_t count = std::min<std::uint64_t>({head.count, room, kMostSymbols});
+  const std::uint64_t count = std::min<std::uint64_t>({head.count, room, kMaxSymbols});
   std::vector<Entry> entries(static_cast<std::size_t>(count));
   if (!file.source().read(segment->offset + sizeof(head),
                           std::as_writable_bytes(std::span(entries)))) {

@@ -12,8 +12,8 @@
 
 namespace jprof::elf {
 
-inline constexpr std::size_t kMostSymbols = 1U << 20;
-inline constexpr std::size_t kMostSymbolBytes = 4096; // of a name: longer ones are cut
+inline constexpr std::size_t kMaxSymbols = 1U << 20;
+inline constexpr std::size_t kMaxSymbolBytes = 4096; // of a name: longer ones are cut
 
 struct SymbolAt {
   std::string name;        // as in the file, mangled

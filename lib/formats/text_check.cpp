@@ -8,7 +8,7 @@ namespace jprof::formats {
 namespace {
 
 // Of random bytes every tenth is such a control character. Fewer than these are a strange name.
-constexpr std::uint64_t kFewestControls = 8;
+constexpr std::uint64_t kMinControls = 8;
 constexpr std::uint64_t kBytesAControl = 100;
 
 // One bit for each of the first 32 characters: all but \b \t \n \v \f \r and escape.
@@ -32,7 +32,7 @@ void TextCheck::add(std::string_view piece) {
 }
 
 base::Status TextCheck::verdict() const {
-  if (has_nul_ || (controls_ >= kFewestControls && controls_ > bytes_ / kBytesAControl)) {
+  if (has_nul_ || (controls_ >= kMinControls && controls_ > bytes_ / kBytesAControl)) {
     return base::make_failure(
         base::ErrorCode::kInvalidData,
         has_nul_ ? "this is not text: it holds bytes of zero" : "this is not text",

@@ -11,7 +11,7 @@
 namespace jprof::http {
 namespace {
 
-constexpr std::size_t kLongestUrl = 16 * 1024;
+constexpr std::size_t kMaxUrlLength = 16 * 1024;
 
 bool is_alnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -95,7 +95,7 @@ std::string Url::to_string() const {
 }
 
 Result<Url> parse_url(std::string_view text) {
-  if (text.size() > kLongestUrl) {
+  if (text.size() > kMaxUrlLength) {
     return refuse("it is longer than 16 KiB");
   }
   if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c >= '\x7f'; })) {

@@ -24,7 +24,7 @@ namespace {
 using base::ErrorCode;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostPerPump = 256 * 1024;
+constexpr std::size_t kMaxPerPump = 256 * 1024;
 
 struct WslayTraits {
   using Handle = wslay_event_context_ptr;
@@ -73,7 +73,7 @@ class WslayWebSocket final : public WebSocket {
   std::string first_; // arrived together with the answer to the upgrade
   std::size_t first_at_ = 0;
   base::UniqueResource<WslayTraits> context_;
-  std::size_t budget_ = kMostPerPump; // bytes that this pump() may still read
+  std::size_t budget_ = kMaxPerPump; // bytes that this pump() may still read
   std::deque<Message> received_;
   std::optional<base::Error> error_; // of the connection, final
   std::uint16_t close_code_ = WSLAY_CODE_NO_STATUS_RCVD;
@@ -210,7 +210,7 @@ Status WslayWebSocket::status_of(int wslay_code, const char* doing) {
 }
 
 Status WslayWebSocket::pump() {
-  budget_ = kMostPerPump;
+  budget_ = kMaxPerPump;
   JPROF_TRY(status_of(wslay_event_send(context_.get()), "send"));
   JPROF_TRY(status_of(wslay_event_recv(context_.get()), "receive"));
   // Pongs and the answer to a close frame are due at once.

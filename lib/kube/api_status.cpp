@@ -9,8 +9,8 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::size_t kLongestQuote = 300;
-constexpr std::size_t kLongestMessage = 2000;
+constexpr std::size_t kMaxQuoteLength = 300;
+constexpr std::size_t kMaxMessageLength = 2000;
 
 ErrorCode code_of(int http_status, std::string_view reason) {
   if (reason == "AlreadyExists") {
@@ -98,14 +98,14 @@ base::Error api_error(int http_status, std::string_view body, const ApiAction& a
   std::string reason;
   if (status) {
     reason = status->reason;
-    const std::string text = base::printable(status->message, kLongestMessage);
+    const std::string text = base::printable(status->message, kMaxMessageLength);
     message = http_status == 401
                   ? "You must be logged in to the server (" + base::printable(reason) + ")"
                   : "Error from server (" + base::printable(reason) + "): " + text;
   } else {
     message = "the server answered HTTP " + std::to_string(http_status);
     if (!body.empty()) {
-      message += ": " + base::printable(body, kLongestQuote);
+      message += ": " + base::printable(body, kMaxQuoteLength);
     }
   }
   const ErrorCode code = code_of(http_status, reason);

@@ -12,7 +12,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::size_t kLongestMessage = 1000;
+constexpr std::size_t kMaxMessageLength = 1000;
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -78,7 +78,7 @@ base::Result<int> parse_exit(std::string_view status_payload) {
     }
     return base::make_failure(ErrorCode::kProtocol, "the exec ended without an exit code");
   }
-  const std::string text = base::printable(status.message, kLongestMessage);
+  const std::string text = base::printable(status.message, kMaxMessageLength);
   return base::make_failure(names_nothing_to_run(status.message) ? ErrorCode::kNoSidecar
                                                                  : ErrorCode::kUnavailable,
                             "the kubelet could not run the command: " + text);

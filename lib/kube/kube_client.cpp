@@ -21,7 +21,7 @@ using base::Result;
 
 constexpr std::size_t kLargestAnswer = std::size_t{32} * 1024 * 1024;
 constexpr int kPodsPerPage = 100;
-constexpr std::size_t kMostPods = 20'000;
+constexpr std::size_t kMaxPods = 20'000;
 
 // An unreachable cluster is one whatever part of the way failed.
 base::Error unreachable(base::Error error, const ClusterAccess& access) {
@@ -184,7 +184,7 @@ Result<std::vector<Pod>> HttpKubeClient::list_pods(const std::string& namespace_
       out.push_back(std::move(pod));
     }
     next = base::json_string(base::json_object(list, "metadata"), "continue");
-  } while (!next.empty() && out.size() < kMostPods);
+  } while (!next.empty() && out.size() < kMaxPods);
   return out;
 }
 

@@ -16,7 +16,7 @@
 namespace jprof::log {
 namespace {
 
-constexpr std::size_t kLongestMessage = 2048;
+constexpr std::size_t kMaxMessageLength = 2048;
 std::atomic<Format> g_format{Format::kText};
 
 spdlog::logger& logger() {
@@ -61,7 +61,7 @@ void write(Level level, std::string_view message) {
   if (!logger().should_log(native(level))) {
     return;
   }
-  const std::string clean = base::printable(message, kLongestMessage);
+  const std::string clean = base::printable(message, kMaxMessageLength);
   if (g_format.load(std::memory_order_relaxed) == Format::kText) {
     const std::string prefix = level == Level::kInfo ? "" : std::string(word(level)) + ": ";
     logger().log(native(level), "jprof: {}{}", prefix, clean);

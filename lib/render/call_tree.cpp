@@ -11,7 +11,7 @@ namespace jprof::render {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::size_t kFewestSlots = 1024;
+constexpr std::size_t kMinSlots = 1024;
 // A node's first children are a list, which takes no room for what most nodes do not have; the rest
 // are in a table, so that a node with many is no slower.
 constexpr int kListedChildren = 8;
@@ -22,7 +22,7 @@ class Sprout {
  public:
   // `nodes`: at least as many as there will be. Room that is not used costs nothing; growing would
   // cost all of it twice.
-  explicit Sprout(std::size_t nodes) : table_(kFewestSlots, kNone) {
+  explicit Sprout(std::size_t nodes) : table_(kMinSlots, kNone) {
     parent_.reserve(nodes);
     label_.reserve(nodes);
     kind_.reserve(nodes);
@@ -155,7 +155,7 @@ std::size_t shared_frames(std::span<const profile::FrameId> a,
 }
 
 // At least as many nodes as the tree will have.
-std::size_t most_nodes(const profile::Profile& profile) {
+std::size_t max_nodes(const profile::Profile& profile) {
   std::size_t nodes = 1;
   std::span<const profile::FrameId> last;
   for (std::size_t s = 0; s < profile.stack_count(); ++s) {
@@ -256,7 +256,7 @@ std::vector<std::uint64_t> per_node(const std::vector<std::uint64_t>& per_stack,
 
 CallTree build_call_tree(const profile::Profile& profile) {
   StackSums sums = sum_stacks(profile);
-  Sprout sprout(most_nodes(profile));
+  Sprout sprout(max_nodes(profile));
   CallTree tree;
   tree.node_of_stack = grow(profile, sums, sprout);
   sprout.drop_index();

@@ -41,7 +41,7 @@ bool take_count(std::string_view& text, double& value, bool& too_large) {
   if (end != number.data() + number.size()) {
     return false;
   }
-  if (error != std::errc{} || value > kMostCount) {
+  if (error != std::errc{} || value > kMaxCount) {
     too_large = true;
     return false;
   }
@@ -124,7 +124,7 @@ class CollapsedReader::Intake {
                                     ": no count at its end, nor at that of any other",
                                 "Folded text has one stack and one count on each line.");
     }
-    if (sum_ > kMostCount) {
+    if (sum_ > kMaxCount) {
       return base::make_failure(base::ErrorCode::kLimit, "the counts add up to more than 9e15",
                                 "Count in a larger unit: microseconds instead of nanoseconds.");
     }

@@ -9,7 +9,7 @@
 namespace jprof::render {
 namespace {
 
-constexpr std::uint64_t kMostFactor = 1'000'000'000;
+constexpr std::uint64_t kMaxFactor = 1'000'000'000;
 
 bool is_whole(double value) {
   // What multiplying leaves of 1.1 * 10 is some 1e-16 of it.
@@ -23,7 +23,7 @@ std::uint64_t factor_to_whole(std::span<const double> counts) {
   std::uint64_t factor = 1;
   // Each step looks only from where the last one found a fraction.
   for (auto at = counts.begin();
-       factor < kMostFactor && sum * static_cast<double>(factor) * 10 < kMostCount; factor *= 10) {
+       factor < kMaxFactor && sum * static_cast<double>(factor) * 10 < kMaxCount; factor *= 10) {
     at = std::find_if(at, counts.end(), [factor](double count) {
       return !is_whole(count * static_cast<double>(factor));
     });

@@ -19,7 +19,7 @@ namespace {
 using profile::FrameKind;
 
 // A longer period is none: it would be 31 years.
-constexpr std::size_t kMostPeriodDigits = 18;
+constexpr std::size_t kMaxPeriodDigits = 18;
 constexpr std::string_view kNoPart = "it is not part of a sample";
 
 // The line above a stack: "java 12345/12346 [001] 1234.567890:   10000 cpu-clock:u:". Pid, CPU and
@@ -103,7 +103,7 @@ bool parse_header(std::string_view line, Header& header) {
     if (parse_time(word, header.time)) {
       header.has_time = true;
     } else if (is_digits(word)) {
-      if (word.size() > kMostPeriodDigits) {
+      if (word.size() > kMaxPeriodDigits) {
         return false;
       }
       header.period = number_of<std::uint64_t>(word);

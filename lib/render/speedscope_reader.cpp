@@ -146,7 +146,7 @@ class SpeedscopeIntake {
     if (scaled == 0) {
       return;
     }
-    if (!(scaled > 0 && scaled < kMostCount && at * factor < kMostCount)) {
+    if (!(scaled > 0 && scaled < kMaxCount && at * factor < kMaxCount)) {
       ignored_.note(values_, scaled < 0 ? "it is below 0" : "it is not a number below 9e15");
       return;
     }
@@ -180,7 +180,7 @@ class SpeedscopeIntake {
   }
 
   base::Result<profile::Profile> finish() {
-    if (sum_ > kMostCount) {
+    if (sum_ > kMaxCount) {
       return base::make_failure(base::ErrorCode::kLimit, "the weights add up to more than 9e15");
     }
     profile::ProfileInfo& info = builder_.info();

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSidePad = 10;
 constexpr double kFramePad = 1;
-constexpr std::size_t kLongestName = 4096;
+constexpr std::size_t kMaxNameLength = 4096;
 
 std::string fixed(double value, int decimals) {
   char text[64];
@@ -36,7 +36,7 @@ std::string shortest(double value) {
 // Foreign text into XML: escaped, without what XML 1.0 forbids (control characters, U+FFFE/F) and
 // with direction marks made visible.
 std::string xml(std::string_view text) {
-  return base::escape_markup(base::printable(base::sanitize_utf8(text), kLongestName));
+  return base::escape_markup(base::printable(base::sanitize_utf8(text), kMaxNameLength));
 }
 
 std::string with_commas(double value) {

@@ -11,7 +11,7 @@
 namespace jprof::render {
 namespace {
 
-constexpr std::size_t kLeastLetters = 3;
+constexpr std::size_t kMinLetters = 3;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -102,7 +102,7 @@ std::string pool_name(std::string_view thread) {
     --word;
   }
   const std::size_t letters = number - word;
-  if (number == thread.size() || number == 0 || (letters > 0 && letters < kLeastLetters)) {
+  if (number == thread.size() || number == 0 || (letters > 0 && letters < kMinLetters)) {
     return std::string(thread);
   }
   return std::string(thread.substr(0, number)) + "*";

@@ -13,7 +13,7 @@
 namespace jprof::render {
 namespace {
 
-constexpr std::size_t kLongestName = 4096;
+constexpr std::size_t kMaxNameLength = 4096;
 constexpr int kDeepestIndent = 200;
 
 std::string_view unit_word(profile::Unit unit) {
@@ -63,7 +63,7 @@ std::string write_tree_text(const profile::Profile& profile) {
     out += numbers;
     const std::uint32_t indent = std::min<std::uint32_t>(depth[n], kDeepestIndent);
     out.append(2 * static_cast<std::size_t>(indent), ' ');
-    out += n == 0 ? "all" : base::printable(profile.string(tree.label[n]), kLongestName);
+    out += n == 0 ? "all" : base::printable(profile.string(tree.label[n]), kMaxNameLength);
     out += '\n';
   }
   return out;

@@ -9,11 +9,11 @@
 namespace jprof::store {
 namespace {
 
-constexpr std::size_t kLongestSegment = 128;
-constexpr std::size_t kLongestKey = 900;
+constexpr std::size_t kMaxSegmentLength = 128;
+constexpr std::size_t kMaxKeyLength = 900;
 
 bool is_segment(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestSegment && text != "." && text != ".." &&
+  return !text.empty() && text.size() <= kMaxSegmentLength && text != "." && text != ".." &&
          std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
                   c == '.' || c == '_' || c == '=' || c == '-';
@@ -23,7 +23,7 @@ bool is_segment(std::string_view text) {
 } // namespace
 
 Result<ObjectKey> ObjectKey::parse(std::string_view text) {
-  bool good = text.size() <= kLongestKey;
+  bool good = text.size() <= kMaxKeyLength;
   std::string_view rest = text;
   while (good) {
     const auto slash = rest.find('/');

@@ -36,14 +36,14 @@ bool RetryQuota::take(std::int64_t cost) {
 
 void RetryQuota::give_back(std::int64_t amount) {
   std::int64_t now = tokens_.load();
-  while (!tokens_.compare_exchange_weak(now, std::min(most_, now + amount))) {
+  while (!tokens_.compare_exchange_weak(now, std::min(max_, now + amount))) {
   }
 }
 
 std::chrono::milliseconds Retrier::jittered() const {
   const int doublings = std::min(attempt_ - 1, 20);
   const auto most =
-      std::min(policy_.longest_delay, policy_.base_delay * (std::int64_t{1} << doublings));
+      std::min(policy_.max_delay, policy_.base_delay * (std::int64_t{1} << doublings));
   std::uint64_t draw = 0;
   // Without random bytes the longest wait is the safe one.
   if (!base::random_bytes(std::as_writable_bytes(std::span(&draw, 1)))) {
@@ -57,7 +57,7 @@ bool Retrier::wait_for_next(std::optional<std::chrono::seconds> retry_after) {
   if (attempt_ >= policy_.attempts || stop_.stop_requested()) {
     return false;
   }
-  if (retry_after && *retry_after > policy_.longest_retry_after) {
+  if (retry_after && *retry_after > policy_.max_retry_after) {
     return false;
   }
   if (policy_.quota && !policy_.quota->take(kRetryCost)) {

@@ -21,13 +21,13 @@ using base::Status;
 // puts some back, so that an outage multiplies nobody's load. Thread-safe.
 class RetryQuota {
  public:
-  explicit RetryQuota(std::int64_t tokens = 500) : tokens_(tokens), most_(tokens) {}
+  explicit RetryQuota(std::int64_t tokens = 500) : tokens_(tokens), max_(tokens) {}
   bool take(std::int64_t cost);
   void give_back(std::int64_t amount);
 
  private:
   std::atomic<std::int64_t> tokens_;
-  std::int64_t most_;
+  std::int64_t max_;
 };
 
 // How one request is repeated: full jitter (a uniform draw from 0 to the doubled base), so that
@@ -35,10 +35,10 @@ class RetryQuota {
 struct RetryPolicy {
   int attempts = 5; // in all, at least 1
   std::chrono::milliseconds base_delay{500};
-  std::chrono::milliseconds longest_delay{60000};
+  std::chrono::milliseconds max_delay{60000};
   // A server's Retry-After is obeyed up to this; beyond it the request fails at once, for the
   // caller to come back later.
-  std::chrono::milliseconds longest_retry_after{60000};
+  std::chrono::milliseconds max_retry_after{60000};
   std::shared_ptr<RetryQuota> quota; // shared by all stores of a process; nullptr: no quota
   // Waits until the time is over or the token asks to stop. Empty: for real; tests have their own.
   std::function<void(std::chrono::milliseconds, std::stop_token)> sleep;

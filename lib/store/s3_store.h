@@ -14,7 +14,7 @@ namespace jprof::store {
 // connection costs one part and memory stays small. S3 allows 5 MiB to 5 GiB, 10000 parts.
 struct S3Sizes {
   std::uint64_t part_bytes = std::uint64_t{16} * 1024 * 1024;
-  std::uint64_t most_parts = 10000;
+  std::uint64_t max_parts = 10000;
 };
 
 // Objects in a bucket of S3 or of a service that speaks its protocol. Created by If-None-Match: *;

@@ -136,7 +136,7 @@ Result<S3UploadEnd> send_all(S3Exchange& exchange, const S3Upload& upload, const
                              const S3Sizes& sizes) {
   const std::uint64_t size = upload.content.body.size_bytes();
   const std::uint64_t part_bytes =
-      std::max(sizes.part_bytes, (size + sizes.most_parts - 1) / sizes.most_parts);
+      std::max(sizes.part_bytes, (size + sizes.max_parts - 1) / sizes.max_parts);
   std::vector<SentPart> parts;
   for (std::uint64_t offset = 0; offset < size; offset += part_bytes) {
     const PartBody part(upload.content.body, offset, std::min(part_bytes, size - offset));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kForms =
     "use file:///directory or s3://bucket/prefix?region=R&endpoint=https://host";
-constexpr std::size_t kLongestPrefix = 100; // with the longest key still within S3's 1024 bytes
+constexpr std::size_t kMaxPrefixLength = 100; // with the longest key still within S3's 1024 bytes
 
 tl::unexpected<base::Error> refuse(std::string_view text, std::string_view why) {
   return base::make_failure(ErrorCode::kUsage,
@@ -50,7 +50,7 @@ bool is_path(std::string_view text) {
 
 bool is_prefix(std::string_view text) {
   return text.empty() ||
-         (text.size() <= kLongestPrefix && is_path(text) &&
+         (text.size() <= kMaxPrefixLength && is_path(text) &&
           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; }));
 }
 

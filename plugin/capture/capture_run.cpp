@@ -122,7 +122,7 @@ Result<control::ResultMessage> CaptureRun::run(const control::Request& request,
                                                ReceivedFiles& files) {
   capture_id_ = id_of(request);
   const auto patient_until = end_of(request) + options_.patience;
-  std::uint64_t most_bytes = 0;
+  std::uint64_t seen_bytes = 0;
   int failures = 0;
   auto delay = options_.first_delay;
   for (;;) {
@@ -134,8 +134,8 @@ Result<control::ResultMessage> CaptureRun::run(const control::Request& request,
       failures = 0;
       delay = options_.first_delay;
     }
-    const bool grew = files.bytes() > most_bytes;
-    most_bytes = std::max(most_bytes, files.bytes());
+    const bool grew = files.bytes() > seen_bytes;
+    seen_bytes = std::max(seen_bytes, files.bytes());
     const bool patient = grew || Clock::now() < patient_until;
     // Before the sidecar ever heard of the capture nothing is lost by telling the user at once.
     const bool again = accepted_ && lost_ && is_passing(result.error()) && patient &&

@@ -84,8 +84,8 @@ open_store(const std::string& store_url, std::chrono::milliseconds patience, std
   JPROF_TRY_ASSIGN(const store::StoreUrl url, store::parse_store_url(store_url));
   store::StoreOptions options;
   options.patience = patience;
-  options.retry.longest_delay = std::min(options.retry.longest_delay, patience / 4);
-  options.retry.longest_retry_after = std::min(options.retry.longest_retry_after, patience / 2);
+  options.retry.max_delay = std::min(options.retry.max_delay, patience / 4);
+  options.retry.max_retry_after = std::min(options.retry.max_retry_after, patience / 2);
   options.stop = std::move(stop);
   return store::make_object_store(url, std::move(options));
 }

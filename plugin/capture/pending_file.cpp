@@ -18,7 +18,7 @@
 namespace jprof::plugin {
 namespace {
 
-constexpr int kMostNames = 100;
+constexpr int kMaxNames = 100;
 
 std::string base_of(const std::string& path) {
   const auto slash = path.rfind('/');
@@ -192,7 +192,7 @@ base::Result<std::string> PendingFile::give_name(base::Replace replace_old) {
     if (linked) {
       break;
     }
-    if (number > kMostNames) {
+    if (number > kMaxNames) {
       return base::errno_failure(EEXIST, "cannot create " + name);
     }
     name = numbered(path_, number);

@@ -21,7 +21,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr std::chrono::seconds kLongestEnd{10}; // the API shows an end so late at most
+constexpr std::chrono::seconds kMaxEndDelay{10}; // the API shows an end so late at most
 constexpr int kLookSeconds = 4; // for the kubelet's view of a container that has just ended
 
 // The entry's own session first, then new ones in the same container.
@@ -223,7 +223,7 @@ Result<control::ResultMessage> run_on_way(kube::KubeClient& client, const PodCap
     const bool gone = !result && attempt.run->unheard() && may_have_ended(result.error());
     // Another one is added only for one that is really gone, not for a network that fails.
     if (!gone || way->if_gone == nullptr ||
-        !await_end(client, capture.pod, way->container, interrupt, kLongestEnd)) {
+        !await_end(client, capture.pod, way->container, interrupt, kMaxEndDelay)) {
       return result;
     }
     on_phase(way->container + " has ended in the meantime");

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 using State = kube::Container::State;
 
 constexpr std::chrono::milliseconds kFirstTry = 40ms; // a container starts in 100 ms at best
-constexpr std::chrono::milliseconds kLongestTry = 400ms;
+constexpr std::chrono::milliseconds kMaxTryTime = 400ms;
 constexpr auto kLookEvery = 500ms;
 constexpr auto kHelloTime = 30s; // as long as a starved node may take to run an exec
 
@@ -198,7 +198,7 @@ Result<std::unique_ptr<ByteChannel>> Entrance::wait_for(const kube::EphemeralCon
     // In proportion to what it has taken already: most containers start within a second.
     const auto delay =
         std::clamp(std::chrono::ceil<std::chrono::milliseconds>((Clock::now() - begin) / 8),
-                   kFirstTry, kLongestTry);
+                   kFirstTry, kMaxTryTime);
     pollfd wanted{wake_fd, POLLIN, 0};
     if (::poll(&wanted, 1, static_cast<int>(delay.count())) > 0) {
       return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");

@@ -18,7 +18,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::uint64_t kMostBytes = 4ULL << 30U; // of one capture; heap dumps go another way
+constexpr std::uint64_t kMaxBytes = 4ULL << 30U; // of one capture; heap dumps go another way
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   return a > std::numeric_limits<std::uint64_t>::max() - b
@@ -86,10 +86,10 @@ base::Status ReceivedFiles::check_room(const control::ResultMessage& result) con
     total = sum(total, file.bytes);
     wanted = sum(wanted, file.bytes - std::min(file.bytes, file.offset));
   }
-  if (total > kMostBytes) {
+  if (total > kMaxBytes) {
     return base::make_failure(ErrorCode::kProtocol,
                               "the sidecar announces a capture of " + base::mebibytes(total) +
-                                  "; " + base::mebibytes(kMostBytes) + " is the maximum",
+                                  "; " + base::mebibytes(kMaxBytes) + " is the maximum",
                               "a capture is a few MiB: the pod may be hostile");
   }
   struct statvfs room {};

@@ -81,14 +81,14 @@ Result<control::Request> make_request(const kube::KubeClient& client,
 }
 
 // With --json an answer is one text, held until it is whole: a hostile pod could fill the memory.
-constexpr std::uint64_t kMostHeld = 64ULL << 20U;
+constexpr std::uint64_t kMaxHeld = 64ULL << 20U;
 
 Result<int> take_text(Session& session, const control::Request& request, bool json) {
   std::string held;
   AnswerHandler handler([&](std::string_view text) -> base::Status {
-    if (json && held.size() + text.size() > kMostHeld) {
+    if (json && held.size() + text.size() > kMaxHeld) {
       return base::make_failure(ErrorCode::kLimit,
-                                "the answer is larger than " + base::mebibytes(kMostHeld),
+                                "the answer is larger than " + base::mebibytes(kMaxHeld),
                                 "without --json it is passed on as it comes");
     }
     if (json) {

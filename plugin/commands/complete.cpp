@@ -21,7 +21,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr unsigned kMostSeconds = 2; // a shell waits; no candidates are better than late ones
+constexpr unsigned kMaxSeconds = 2;  // a shell waits; no candidates are better than late ones
 constexpr const char* kFiles = ":0"; // the shell's own completion
 constexpr const char* kNoFiles = ":4";
 
@@ -178,7 +178,7 @@ Answer complete(const cli::Program& program, const Words& words) {
 } // namespace
 
 int print_candidates(cli::Program& program, const std::vector<std::string>& words) {
-  ::alarm(kMostSeconds);
+  ::alarm(kMaxSeconds);
   const Answer answer = complete(program, words);
   const std::string start = words.empty() ? std::string() : words.back();
   for (const std::string& one : answer.candidates) {

@@ -22,7 +22,8 @@ using base::Result;
 using Kind = kube::Container::Kind;
 using State = kube::Container::State;
 
-constexpr std::chrono::seconds kLongestEnd{15}; // the kubelet looks once a second, a busy one later
+constexpr std::chrono::seconds kMaxEndDelay{
+    15}; // the kubelet looks once a second, a busy one later
 
 struct GcOptions {
   kube::AccessOptions access;
@@ -69,7 +70,7 @@ std::vector<Remnant> sweep(kube::KubeClient& client, const std::vector<kube::Pod
                                   [&one](const kube::Pod& other) { return other.name == one.pod; });
     // Until the API shows it too, the next command would still take it for one that runs.
     if (one.state == "told to end" &&
-        await_end(client, *pod, one.container, interrupt, kLongestEnd)) {
+        await_end(client, *pod, one.container, interrupt, kMaxEndDelay)) {
       one.state = "ended now";
     }
   }

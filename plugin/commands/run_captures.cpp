@@ -23,7 +23,7 @@ namespace {
 
 using base::Result;
 
-constexpr std::size_t kLongestName = 120;
+constexpr std::size_t kMaxNameLength = 120;
 constexpr std::size_t kHottestShown = 3; // while it records; the terminal cuts what is too long
 
 std::string seconds_text(std::chrono::nanoseconds time) {
@@ -51,7 +51,7 @@ std::string progress_text(const PodCapture& capture, const control::Progress& pr
   for (std::size_t i = 0; i < std::min(progress.hottest.size(), kHottestShown); ++i) {
     const control::HotMethod& method = progress.hottest[i];
     out += (i == 0 ? ": " : ", ") + std::to_string(method.self_permille / 10) + " % " +
-           base::printable(method.name, kLongestName);
+           base::printable(method.name, kMaxNameLength);
   }
   return out;
 }

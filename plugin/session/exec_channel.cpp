@@ -7,7 +7,7 @@
 namespace jprof::plugin {
 namespace {
 
-constexpr std::size_t kMostComplaints = 4096;
+constexpr std::size_t kMaxComplaints = 4096;
 
 } // namespace
 
@@ -28,8 +28,8 @@ base::Result<ByteChannel::Event> ExecChannel::read(std::chrono::milliseconds tim
       return Event{Event::Kind::kEnded, {}, event->exit_code};
     case kube::ExecEvent::Kind::kStderr:
       complaints_ += event->data;
-      if (complaints_.size() > kMostComplaints) {
-        complaints_.erase(0, complaints_.size() - kMostComplaints);
+      if (complaints_.size() > kMaxComplaints) {
+        complaints_.erase(0, complaints_.size() - kMaxComplaints);
       }
       break;
     }

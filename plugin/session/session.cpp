@@ -24,15 +24,15 @@ tl::unexpected<base::Error> out_of_place(FrameType type) {
 // How long a sidecar may work at a request before its result is due. No capture is longer than a
 // day, also not one that somebody else has asked for.
 std::chrono::nanoseconds work_time(const control::Request& request) {
-  constexpr std::chrono::hours kLongestCapture{24};
+  constexpr std::chrono::hours kMaxCaptureTime{24};
   constexpr std::chrono::seconds kAttachTime{30}; // docs/formats/control.md
   switch (request.kind) {
   case control::RequestKind::kRecord:
     return request.record.join
-               ? std::max<std::chrono::nanoseconds>(kLongestCapture, request.record.duration)
+               ? std::max<std::chrono::nanoseconds>(kMaxCaptureTime, request.record.duration)
                : request.record.duration;
   case control::RequestKind::kFetch:
-    return request.fetch.wait ? kLongestCapture : std::chrono::nanoseconds(0);
+    return request.fetch.wait ? kMaxCaptureTime : std::chrono::nanoseconds(0);
   case control::RequestKind::kAttach:
     return request.attach.timeout.count() == 0 ? kAttachTime : request.attach.timeout;
   default:

@@ -9,7 +9,7 @@
 namespace jprof::plugin {
 namespace {
 
-constexpr std::size_t kLongestCell = 120;
+constexpr std::size_t kMaxCellLength = 120;
 
 } // namespace
 
@@ -18,7 +18,7 @@ std::string table_text(std::vector<std::vector<std::string>> rows) {
   for (auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
     for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = row[i].empty() ? "-" : base::printable(row[i], kLongestCell);
+      row[i] = row[i].empty() ? "-" : base::printable(row[i], kMaxCellLength);
       widths[i] = std::max(widths[i], row[i].size());
     }
   }

@@ -26,7 +26,7 @@ using record::ComparedMethod;
 using record::ComparedWalker;
 using record::WalkerComparison;
 
-constexpr double kLeastShare = 0.01;     // of methods that are shown
+constexpr double kMinShare = 0.01;       // of methods that are shown
 constexpr std::size_t kNameColumns = 48; // longer names are cut from the left
 
 struct CompareOptions {
@@ -195,7 +195,7 @@ base::Result<int> compare(const CompareOptions& options, bool json) {
   sandbox::fence_in(sandbox::Network::kNone); // each round enters the sandbox besides
   tell_of_abandoned(temporary_folder());
   JPROF_TRY_ASSIGN(const Compared found, measure(options));
-  std::vector<ComparedMethod> methods = found.comparison.methods(kLeastShare);
+  std::vector<ComparedMethod> methods = found.comparison.methods(kMinShare);
   methods.resize(std::min(methods.size(), options.top));
   const std::vector<ComparedWalker> walkers = found.comparison.walkers();
   if (json) {

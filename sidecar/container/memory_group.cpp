@@ -22,10 +22,10 @@
 namespace jprof::container {
 namespace {
 
-constexpr std::size_t kMostFileBytes = 64U << 10;
+constexpr std::size_t kMaxFileBytes = 64U << 10;
 // Version 1 writes "no limit" as a number near 2^63.
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 60;
-constexpr int kMostLevels = 64;
+constexpr int kMaxLevels = 64;
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t value = 0;
@@ -52,7 +52,7 @@ base::UniqueFd open_in(int folder, const char* name) {
 
 // The kernel writes these files anew for each read from their beginning.
 std::string whole(int fd) {
-  std::string text(kMostFileBytes, '\0');
+  std::string text(kMaxFileBytes, '\0');
   ssize_t got = -1;
   do {
     got = ::pread(fd, text.data(), text.size(), 0);
@@ -100,7 +100,7 @@ base::UniqueFd open_folder(const std::string& path) {
 // has at its root is another group then.
 std::optional<std::vector<MemoryGroup>> climb(const std::string& mount, std::string path) {
   std::vector<MemoryGroup> groups;
-  for (int level = 0; level < kMostLevels; ++level) {
+  for (int level = 0; level < kMaxLevels; ++level) {
     if (const base::UniqueFd folder = open_folder(mount + path)) {
       if (auto group = MemoryGroup::open(folder.get(), path)) {
         groups.push_back(std::move(*group));
@@ -198,7 +198,7 @@ std::optional<std::uint64_t> MemoryGroup::oom_kills() const {
 }
 
 std::vector<MemoryGroup> own_memory_groups(const std::string& mount, const std::string& self) {
-  const std::string text = base::read_file(self, kMostFileBytes).value_or(std::string());
+  const std::string text = base::read_file(self, kMaxFileBytes).value_or(std::string());
   std::vector<Place> places = places_in(text);
   if (places.empty()) {
     places = {{"", ""}, {"/memory", ""}};
@@ -215,7 +215,7 @@ std::vector<MemoryGroup> own_memory_groups(const std::string& mount, const std::
 std::vector<MemoryGroup> memory_groups_of(const Process& process, const TargetRoot& root,
                                           const std::string& mount) {
   constexpr std::chrono::seconds kPatience{2};
-  const auto text = process.read("cgroup", kMostFileBytes);
+  const auto text = process.read("cgroup", kMaxFileBytes);
   std::vector<MemoryGroup> groups;
   for (const Place& place : text ? places_in(*text) : std::vector<Place>()) {
     const bool outside = place.path.starts_with("/..");
@@ -233,7 +233,7 @@ std::vector<MemoryGroup> memory_groups_of(const Process& process, const TargetRo
 }
 
 std::optional<std::uint64_t> machine_memory(const std::string& meminfo) {
-  const auto text = base::read_file(meminfo, kMostFileBytes);
+  const auto text = base::read_file(meminfo, kMaxFileBytes);
   const auto kibibytes = text ? value_of(*text, "MemAvailable:") : std::nullopt;
   return kibibytes ? std::optional(*kibibytes * 1024) : std::nullopt;
 }

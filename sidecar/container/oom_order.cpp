@@ -12,7 +12,7 @@
 namespace jprof::container {
 namespace {
 
-constexpr std::size_t kMostBytes = 64;
+constexpr std::size_t kMaxBytes = 64;
 
 std::optional<int> number_in(const base::Result<std::string>& text) {
   int value = 0;
@@ -31,11 +31,11 @@ bool be_first_to_die() {
 }
 
 std::optional<int> own_oom_order() {
-  return number_in(base::read_file("/proc/self/oom_score_adj", kMostBytes));
+  return number_in(base::read_file("/proc/self/oom_score_adj", kMaxBytes));
 }
 
 std::optional<int> oom_order_of(const Process& process) {
-  return number_in(process.read("oom_score_adj", kMostBytes));
+  return number_in(process.read("oom_score_adj", kMaxBytes));
 }
 
 } // namespace jprof::container

@@ -13,7 +13,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::size_t kLongestCell = 100;
+constexpr std::size_t kMaxCellLength = 100;
 
 std::string_view vm_word(container::Vm vm) {
   return vm == container::Vm::kHotSpot ? "HotSpot" : vm == container::Vm::kOpenJ9 ? "OpenJ9" : "";
@@ -133,7 +133,7 @@ std::string to_table(const std::vector<Examination>& jvms, Form form) {
   std::vector<std::size_t> widths(rows[0].size(), 0);
   for (auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = row[i].empty() ? "-" : base::printable(row[i], kLongestCell);
+      row[i] = row[i].empty() ? "-" : base::printable(row[i], kMaxCellLength);
       widths[i] = std::max(widths[i], row[i].size());
     }
   }

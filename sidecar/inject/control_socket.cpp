@@ -35,7 +35,7 @@ constexpr std::string_view kNamePrefix = ".jprof-";
 constexpr std::size_t kNameCharacters = 24; // 120 bits
 constexpr std::string_view kNameSuffix = ".sock";
 constexpr int kBacklog = 16;
-constexpr int kMostPeers = 64; // strangers tolerated before we give up
+constexpr int kMaxPeers = 64; // strangers tolerated before we give up
 constexpr std::chrono::milliseconds kHelloTime{2000};
 constexpr std::chrono::milliseconds kLivenessStep{200};
 constexpr std::chrono::seconds kBindTime{10}; // of the target's file system
@@ -143,9 +143,9 @@ base::Error not_connected(const jvm::Target& target) {
 // kind and owner; and nobody listens, which the kernel tells of the very file that was looked at:
 // no link is followed, and no name resolved twice. A young one may be about to be listened to.
 void sweep_sockets(const jvm::Target& target, int directory) {
-  constexpr std::size_t kMostEntries = 4096;
+  constexpr std::size_t kMaxEntries = 4096;
   constexpr time_t kYoung = 10; // seconds
-  const auto names = base::names_in(directory, kMostEntries);
+  const auto names = base::names_in(directory, kMaxEntries);
   for (const std::string& name : names ? *names : std::vector<std::string>()) {
     if (name.size() != kNamePrefix.size() + kNameCharacters + kNameSuffix.size() ||
         !name.starts_with(kNamePrefix) || !name.ends_with(kNameSuffix)) {
@@ -216,7 +216,7 @@ std::string ControlSocket::agent_options() const {
 }
 
 base::Result<ControlSocket::Accepted> ControlSocket::accept(Deadline deadline) const {
-  for (int peers = 0; peers < kMostPeers;) {
+  for (int peers = 0; peers < kMaxPeers;) {
     if (!wait_readable(listener_.get(), deadline.sooner(Deadline::after(kLivenessStep)))) {
       if (!target_->process.running()) {
         return base::fail(target_->process.gone());

@@ -73,9 +73,9 @@ std::string volume_problem(const TargetRoot& root, const std::string& path,
 // JVM that still has one mapped loses nothing by it. Young ones may be on their way into a JVM.
 void sweep_copies(const jvm::Target& target, int directory) {
   constexpr time_t kYoung = 600; // seconds
-  constexpr std::size_t kMostEntries = 4096;
+  constexpr std::size_t kMaxEntries = 4096;
   const std::string& resident = target.vm.agent_library;
-  const auto names = base::names_in(directory, kMostEntries);
+  const auto names = base::names_in(directory, kMaxEntries);
   for (const std::string& name : names ? *names : std::vector<std::string>()) {
     struct stat file {};
     if (name.starts_with(kCopyPrefix) && name.ends_with(kCopySuffix) &&

@@ -20,7 +20,7 @@ namespace {
 using base::Deadline;
 using base::ErrorCode;
 
-constexpr std::size_t kMostOpenJ9Bytes = 64U << 20U; // its answer is held whole
+constexpr std::size_t kMaxOpenJ9Bytes = 64U << 20U; // its answer is held whole
 
 base::Status wait_for(int socket, short events, Deadline deadline, const AttachLimits& limits) {
   constexpr std::chrono::milliseconds kLook{100};
@@ -134,7 +134,7 @@ base::Result<std::string> hear_openj9(int socket, Deadline deadline, const Attac
                                 "the JVM closed the connection without an answer",
                                 "it may be exiting");
     }
-    if (heard.size() > limits.answer_bytes || heard.size() > kMostOpenJ9Bytes) {
+    if (heard.size() > limits.answer_bytes || heard.size() > kMaxOpenJ9Bytes) {
       return base::make_failure(ErrorCode::kLimit, "the JVM's answer is too long");
     }
     if (deadline.expired()) { // also for one that sends without end

@@ -36,7 +36,7 @@ using std::chrono::microseconds;
 
 // A JVM answers SIGQUIT within a few milliseconds; the waits grow for one that is short of CPU.
 constexpr microseconds kFirstWait{100};
-constexpr microseconds kLongestWait{20000};
+constexpr microseconds kMaxWait{20000};
 // A wait is this part of what has passed: nobody waits longer than that part more than he must.
 constexpr int kWaitShare = 16;
 constexpr std::string_view kLaterThread = "Service Thread\n"; // see has_started
@@ -134,7 +134,7 @@ Attempt connect_once(const TargetRoot& root, const Target& target, Deadline dead
 // that it has would print its threads, so we wait; and look anew each time, since the listener may
 // be another's, which the JVM is about to replace.
 Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadline) {
-  for (microseconds wait = kFirstWait;; wait = std::min(wait * 2, kLongestWait)) {
+  for (microseconds wait = kFirstWait;; wait = std::min(wait * 2, kMaxWait)) {
     Attempt attempt = connect_once(root, target, deadline);
     if (!attempt.busy || deadline.expired()) {
       return attempt;
@@ -230,7 +230,7 @@ base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& tar
     }
     const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin;
     const std::chrono::nanoseconds wait =
-        std::clamp<std::chrono::nanoseconds>(passed / kWaitShare, kFirstWait, kLongestWait);
+        std::clamp<std::chrono::nanoseconds>(passed / kWaitShare, kFirstWait, kMaxWait);
     std::this_thread::sleep_for(std::min(wait, deadline.remaining()));
   }
 }
@@ -248,7 +248,7 @@ base::Result<UniqueFd> handshake(const TargetRoot& root, const Target& target, D
 // A JVM catches SIGQUIT a moment before it is ready for it: what it does then it forgets (create_vm
 // removes stale sockets after the handler is there). Its service thread is made after that moment.
 bool has_started(const TargetRoot& root, const Target& target) {
-  constexpr std::size_t kMostThreads = 4096;
+  constexpr std::size_t kMaxThreads = 4096;
   if (has_attach_socket(root, target)) {
     return true;
   }
@@ -261,7 +261,7 @@ bool has_started(const TargetRoot& root, const Target& target) {
   const base::Status visited = target.process.visit("task", [&](const std::string& thread) {
     const auto name = target.process.read("task/" + thread + "/comm", 64);
     found = name && *name == kLaterThread;
-    return !found && ++seen < kMostThreads;
+    return !found && ++seen < kMaxThreads;
   });
   return visited && found;
 }
@@ -275,7 +275,7 @@ void wait_until_started(const TargetRoot& root, const Target& target, Deadline d
   while (!has_started(root, target) && check_running(target) && !deadline.expired() &&
          (!patience.expired() || process_age(target.process) < kYoung)) {
     std::this_thread::sleep_for(wait);
-    wait = std::min(wait * 2, kLongestWait);
+    wait = std::min(wait * 2, kMaxWait);
   }
 }
 

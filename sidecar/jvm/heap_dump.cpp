@@ -239,10 +239,10 @@ base::Result<HeapDump> take_heap_dump(const Target& target, const HeapDumpOption
                    run_command(target, diagnostic.command, deadline, limits));
   JPROF_TRY(judge(diagnostic, reply));
   JPROF_TRY_ASSIGN(HeapDump dump, dump_place.take());
-  if (dump.bytes > options.most_bytes) {
+  if (dump.bytes > options.max_bytes) {
     return base::make_failure(ErrorCode::kLimit,
                               "the heap dump has " + base::mebibytes(dump.bytes) +
-                                  ", but the limit is " + base::mebibytes(options.most_bytes) +
+                                  ", but the limit is " + base::mebibytes(options.max_bytes) +
                                   "; it was removed",
                               "raise limits.dumpBytes of the sidecar, or use inspectheap");
   }

@@ -18,8 +18,8 @@ struct HeapDumpOptions {
   // As jattach's dumpheap takes them after the path: "-live" (a full collection first, the JVM's
   // default) or "-all", then a level of gzip, 1 to 9 (JDK 17 and later).
   std::vector<std::string> arguments;
-  std::uint64_t most_bytes = std::uint64_t{1} << 40U; // a larger dump is removed: kLimit
-  std::function<bool()> stopped = nullptr;            // see AttachLimits
+  std::uint64_t max_bytes = std::uint64_t{1} << 40U; // a larger dump is removed: kLimit
+  std::function<bool()> stopped = nullptr;           // see AttachLimits
 };
 
 // A heap dump, open for reading, that has no name any more: closing it frees its room.

@@ -13,9 +13,9 @@
 namespace jprof::jvm {
 namespace {
 
-constexpr std::size_t kMostBytes = 64U << 20U;
+constexpr std::size_t kMaxBytes = 64U << 20U;
 constexpr std::size_t kPieceBytes = 1U << 20U;
-constexpr std::size_t kLongestVersion = 128;
+constexpr std::size_t kMaxVersionLength = 128;
 
 // As distributions pass them to --with-vendor-name.
 constexpr std::array<std::string_view, 11> kVendors = {"Eclipse Adoptium",
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 11> kVendors = {"Eclipse Adoptium",
                                                        "Ubuntu"};
 
 bool is_version(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestVersion && text[0] >= '0' && text[0] <= '9' &&
+  return !text.empty() && text.size() <= kMaxVersionLength && text[0] >= '0' && text[0] <= '9' &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
@@ -47,7 +47,7 @@ std::string value_of(std::string_view text, std::string_view key) {
       if (line.size() >= 2 && line.front() == '"' && line.back() == '"') {
         line = line.substr(1, line.size() - 2);
       }
-      return std::string(line.substr(0, kLongestVersion));
+      return std::string(line.substr(0, kMaxVersionLength));
     }
   }
   return {};
@@ -138,7 +138,7 @@ void LibraryScan::add(std::string_view piece) {
   for (auto at = piece.find(kMark); found_.version.empty() && at != std::string_view::npos;
        at = piece.find(kMark, at + 1)) {
     const std::string_view rest = piece.substr(at + kMark.size());
-    const auto close = rest.substr(0, kLongestVersion + 1).find(')');
+    const auto close = rest.substr(0, kMaxVersionLength + 1).find(')');
     if (close != std::string_view::npos && is_version(rest.substr(0, close))) {
       found_.version = known_version(rest.substr(0, close));
       found_.feature = feature_version(found_.version);
@@ -164,7 +164,7 @@ base::Result<JvmRelease> read_library(int library_fd) {
   std::string piece(kPieceBytes + LibraryScan::kOverlapBytes, '\0');
   std::string machine;
   std::size_t offset = 0;
-  while (offset < kMostBytes && !scan.complete()) {
+  while (offset < kMaxBytes && !scan.complete()) {
     const ssize_t got = ::pread(library_fd, piece.data(), piece.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) {
       continue;

@@ -37,8 +37,8 @@ using container::TargetRoot;
 
 constexpr char kDirectory[] = "/tmp/.com_ibm_tools_attach";
 constexpr int kProject = 0xa1; // of ftok(3)
-constexpr std::size_t kMostJvms = 256;
-constexpr std::size_t kMostInfoBytes = 16 * 1024;
+constexpr std::size_t kMaxJvms = 256;
+constexpr std::size_t kMaxInfoBytes = 16 * 1024;
 constexpr std::chrono::milliseconds kLockWait{10};
 
 base::Error failed(const Target& target, const std::string& cause, const std::string& cure) {
@@ -78,7 +78,7 @@ std::vector<std::string> jvm_directories(int directory) {
   std::vector<std::string> names;
   const auto all = base::names_in(directory);
   for (const std::string& name : all ? *all : std::vector<std::string>()) {
-    if (name[0] != '.' && name[0] != '_' && names.size() < kMostJvms) {
+    if (name[0] != '.' && name[0] != '_' && names.size() < kMaxJvms) {
       names.push_back(name);
     }
   }
@@ -93,7 +93,7 @@ base::Result<std::string> find_directory(const TargetRoot& root, const Target& t
   order.insert(order.end(), names.begin(), names.end());
   for (const std::string& name : order) {
     const auto info =
-        root.read(std::string(kDirectory) + "/" + name + "/attachInfo", kMostInfoBytes);
+        root.read(std::string(kDirectory) + "/" + name + "/attachInfo", kMaxInfoBytes);
     if (info && (name == pid ||
                  ("\n" + *info + "\n").find("\nprocessId=" + pid + "\n") != std::string::npos)) {
       return name;
@@ -110,8 +110,8 @@ class Listener {
   static base::Result<Listener> open() {
     // The kernel gives a port that is free at ::1; at 127.0.0.1 it may be somebody's, also that of
     // a connection which has ended. A JVM that calls there must not meet him.
-    constexpr int kMostTries = 64;
-    for (int i = 0; i < kMostTries; ++i) {
+    constexpr int kMaxTries = 64;
+    for (int i = 0; i < kMaxTries; ++i) {
       Listener out;
       sockaddr_in6 six{};
       six.sin6_family = AF_INET6;

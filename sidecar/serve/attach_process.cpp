@@ -14,11 +14,11 @@
 namespace jprof::serve {
 namespace {
 
-constexpr std::size_t kMostPacket = 64 * 1024;
+constexpr std::size_t kMaxPacket = 64 * 1024;
 
 // The packet and the descriptor that came with it.
 std::optional<AttachProcess::Answer> receive(int channel) {
-  auto packet = container::receive_packet(channel, kMostPacket);
+  auto packet = container::receive_packet(channel, kMaxPacket);
   if (!packet || packet->bytes.empty()) {
     return std::nullopt;
   }

@@ -31,8 +31,8 @@ namespace {
 using base::Deadline;
 using base::ErrorCode;
 
-constexpr std::size_t kMostAnswerBytes = 64U << 20U;
-constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kMaxAnswerBytes = 64U << 20U;
+constexpr std::size_t kMaxTextLength = 4096;
 constexpr std::chrono::seconds kDefaultTimeout{30};
 
 // Written by the signal's handler, read by the one thread that there is.
@@ -78,7 +78,7 @@ base::Result<Answer> take_text(const ServeContext& context, const jvm::Target& t
   JPROF_TRY_ASSIGN(answer.file, nameless_file(context.spool.directory()));
   base::Status written;
   jvm::AttachLimits limits;
-  limits.answer_bytes = kMostAnswerBytes;
+  limits.answer_bytes = kMaxAnswerBytes;
   limits.stopped = stopped;
   limits.on_connected = [] {
     base::sha256_hex(""); // its library looks for a configuration when it is first used
@@ -104,7 +104,7 @@ base::Result<Answer> take_dump(const ServeContext& context, const jvm::Target& t
   JPROF_TRY_ASSIGN(jvm::HeapDump dump,
                    jvm::take_heap_dump(target,
                                        {.arguments = request.arguments,
-                                        .most_bytes = context.config.limits.dump_bytes,
+                                        .max_bytes = context.config.limits.dump_bytes,
                                         .stopped = stopped},
                                        deadline));
   return Answer{std::move(dump.file), dump.bytes, "heap.hprof", ""};
@@ -152,7 +152,7 @@ int run_attach_work(const ServeContext& context, const control::AttachRequest& r
                     base::UniqueFd channel) {
   stop_on_termination();
   auto answer = [&]() -> base::Result<Answer> {
-    JPROF_TRY(limit_this_process(context.memory.connection, kMostAnswerBytes));
+    JPROF_TRY(limit_this_process(context.memory.connection, kMaxAnswerBytes));
     return ask(context, request);
   }();
   base::Result<control::ResultMessage> result =
@@ -163,8 +163,8 @@ int run_attach_work(const ServeContext& context, const control::AttachRequest& r
     return 0;
   }
   base::Error error = std::move(result).error();
-  error.message = base::printable(error.message, kLongestText);
-  error.cure = base::printable(error.cure, kLongestText);
+  error.message = base::printable(error.message, kMaxTextLength);
+  error.cure = base::printable(error.cure, kMaxTextLength);
   send_answer(channel.get(), control::FrameType::kError,
               control::encode_error({std::move(error), "", "", "", ""}), -1);
   return 0;

@@ -17,10 +17,10 @@ constexpr std::chrono::seconds kPatience{2};
 
 CallerPlaces::CallerPlaces() {
   static_assert(Asked::is_always_lock_free);
-  void* const memory = ::mmap(nullptr, sizeof(Asked) * kMostConnections, PROT_READ | PROT_WRITE,
+  void* const memory = ::mmap(nullptr, sizeof(Asked) * kMaxConnections, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory != MAP_FAILED) { // for as long as the process lives
-    asked_ = new (memory) Asked[kMostConnections];
+    asked_ = new (memory) Asked[kMaxConnections];
   }
 }
 

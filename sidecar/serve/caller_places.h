@@ -40,7 +40,7 @@ class CallerPlaces {
   };
 
   Asked* asked_ = nullptr; // shared: one a place
-  std::array<Place, kMostConnections> places_{};
+  std::array<Place, kMaxConnections> places_{};
   std::size_t offered_ = 0;
   std::uint64_t arrivals_ = 0;
   std::optional<base::Deadline> awaited_;

@@ -27,9 +27,9 @@ std::string jvm_taken(const jvm::Target& target) {
 }
 
 control::ErrorMessage busy_error(std::string what, const spool::LockHolder& holder) {
-  constexpr std::size_t kLongestName = 200;
+  constexpr std::size_t kMaxNameLength = 200;
   if (!holder.requester.empty()) {
-    what += " for " + base::printable(holder.requester, kLongestName);
+    what += " for " + base::printable(holder.requester, kMaxNameLength);
   }
   if (!holder.until.empty()) {
     what += " until " + base::printable(holder.until, 40);

@@ -21,7 +21,7 @@ base::Result<CaptureProcess> CaptureProcess::start(ServeContext& context,
 }
 
 base::Result<std::optional<control::Frame>> CaptureProcess::receive() {
-  std::string packet(kMostPacketBytes, '\0');
+  std::string packet(kMaxPacketBytes, '\0');
   const ssize_t got = ::recv(channel_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
     return std::nullopt;

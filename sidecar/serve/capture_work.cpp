@@ -40,8 +40,8 @@ using control::FrameType;
 using spool::FileLock;
 using spool::LockHolder;
 
-constexpr std::size_t kLongestName = 200;
-constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kMaxNameLength = 200;
+constexpr std::size_t kMaxTextLength = 4096;
 constexpr std::uint64_t kRegionRoom = 64 * 1024 * 1024; // the recording region is a file, too
 
 // The way to the connection. Sending is the working thread's, receiving the watcher's.
@@ -55,8 +55,8 @@ class Channel {
     send(FrameType::kProgress, control::encode_progress(progress), MSG_DONTWAIT);
   }
   void error(control::ErrorMessage message) const {
-    message.error.message = base::printable(message.error.message, kLongestText);
-    message.error.cure = base::printable(message.error.cure, kLongestText);
+    message.error.message = base::printable(message.error.message, kMaxTextLength);
+    message.error.cure = base::printable(message.error.cure, kMaxTextLength);
     send(FrameType::kError, control::encode_error(message), 0);
   }
   void end() const { send(FrameType::kEnd, "{}", 0); }
@@ -109,7 +109,7 @@ class StopWatcher {
     }
   }
   bool on_packet(int channel) {
-    std::array<char, kMostPacketBytes> packet{};
+    std::array<char, kMaxPacketBytes> packet{};
     const ssize_t got = ::recv(channel, packet.data(), packet.size(), MSG_DONTWAIT);
     if (got <= 0) {
       return got < 0 && (errno == EAGAIN || errno == EINTR);
@@ -150,7 +150,7 @@ control::Progress progress_of(const std::string& id, const record::CaptureProgre
   for (const record::MethodShare& method : from.hottest) {
     const std::uint64_t whole = std::max<std::uint64_t>(1, from.samples);
     const std::uint64_t permille = std::min<std::uint64_t>(method.samples * 1000 / whole, 1000);
-    out.hottest.push_back({base::printable(method.name, kLongestName), method.weight,
+    out.hottest.push_back({base::printable(method.name, kMaxNameLength), method.weight,
                            static_cast<std::uint32_t>(permille)});
   }
   return out;
@@ -191,7 +191,7 @@ class Work {
                              (refused                         ? " is refused: "
                               : code == ErrorCode::kNotStored ? " is not sealed yet: "
                                                               : " ended, nothing of it is kept: ") +
-                             base::printable(failure.error.text(), kLongestText);
+                             base::printable(failure.error.text(), kMaxTextLength);
     if (refused || code == ErrorCode::kInterrupted) {
       log::info(line);
     } else {

@@ -11,7 +11,7 @@
 namespace jprof::serve {
 
 // Between a connection and its capture: one frame a packet, far below the socket's buffer.
-inline constexpr std::size_t kMostPacketBytes = 32 * 1024;
+inline constexpr std::size_t kMaxPacketBytes = 32 * 1024;
 
 // What the forked process of a capture does, from the locks to the seal; tells `channel` of it and
 // obeys kCancel frames from there and SIGTERM. Returns the process's exit code. Makes a thread.

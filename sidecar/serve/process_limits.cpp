@@ -71,7 +71,7 @@ void make_thread_stacks_small() {
 MemoryPlan plan_memory(std::uint64_t container_limit, std::uint64_t concurrent_captures) {
   constexpr std::uint64_t kSupervisor = 8 * kMiB;
   constexpr std::uint64_t kRegion = 16 * kMiB; // shared memory: our cgroup pays for it
-  constexpr std::uint64_t kLeastCapture = 16 * kMiB;
+  constexpr std::uint64_t kMinCapture = 16 * kMiB;
   const std::uint64_t whole =
       container_limit == 0 ? 1024 * kMiB : std::clamp(container_limit, 96 * kMiB, 1024 * kMiB);
   const std::uint64_t captures = std::max<std::uint64_t>(1, concurrent_captures);
@@ -79,9 +79,9 @@ MemoryPlan plan_memory(std::uint64_t container_limit, std::uint64_t concurrent_c
   plan.connection = whole * 3 / 64; // four of them: 3/16
   plan.upload = whole / 8;
   const std::uint64_t taken =
-      kSupervisor + plan.upload + kMostConnections * plan.connection + captures * kRegion;
+      kSupervisor + plan.upload + kMaxConnections * plan.connection + captures * kRegion;
   const std::uint64_t left = whole > taken ? (whole - taken) / captures : 0;
-  plan.capture = std::max(left, kLeastCapture);
+  plan.capture = std::max(left, kMinCapture);
   return plan;
 }
 

@@ -8,7 +8,7 @@
 
 namespace jprof::serve {
 
-inline constexpr std::uint64_t kMostConnections = 4;
+inline constexpr std::uint64_t kMaxConnections = 4;
 
 // Bytes of writable private memory that each child of a kind may have. All together (as many
 // captures as are allowed, each with its recording region, every connection, an upload) stay below

@@ -17,8 +17,8 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kMostListed = 200;
-constexpr std::size_t kMostTargets = 100;
+constexpr std::size_t kMaxListed = 200;
+constexpr std::size_t kMaxTargets = 100;
 
 base::Result<control::ResultFile> manifest_file(const std::string& directory) {
   JPROF_TRY_ASSIGN(const capture::FileDigest digest,
@@ -108,7 +108,7 @@ control::ResultMessage list_reply(const spool::Spool& spool) {
   std::vector<spool::Entry> entries = spool.list();
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.changed > b.changed; });
-  entries.resize(std::min(entries.size(), kMostListed));
+  entries.resize(std::min(entries.size(), kMaxListed));
   control::ResultMessage result;
   for (const spool::Entry& entry : entries) {
     Json json = {{"id", entry.id},
@@ -136,7 +136,7 @@ base::Result<control::ResultMessage> targets_reply(const ServeContext& context,
   }
   std::vector<doctor::Examination> examined;
   for (jvm::Candidate& candidate : found) {
-    if (examined.size() < kMostTargets) {
+    if (examined.size() < kMaxTargets) {
       examined.push_back(doctor::examine(std::move(candidate), volume, request.pod_memory));
     }
   }

@@ -173,7 +173,7 @@ base::Status Supervisor::start(Kind kind, const Work& work) {
 
 // One that waits outside is let in once somebody who has asked for nothing has left.
 bool Supervisor::makes_room() {
-  return count(Kind::kConnection) >= kMostConnections && places_.make_room();
+  return count(Kind::kConnection) >= kMaxConnections && places_.make_room();
 }
 
 void Supervisor::accept_caller() {
@@ -195,7 +195,7 @@ void Supervisor::accept_caller() {
                          "says more"));
     return;
   }
-  if (count(Kind::kConnection) >= kMostConnections) {
+  if (count(Kind::kConnection) >= kMaxConnections) {
     refuse(caller.get(),
            base::make_error(base::ErrorCode::kBusy, "this sidecar has too many callers",
                             "try again in a minute"));

@@ -25,8 +25,8 @@ bool is_transient(ErrorCode code) {
 
 // After so many captures in a row it is the store that is in the way, not the captures. An attempt
 // that nobody answers costs half a minute, a refusal a moment.
-constexpr int kMostUnanswered = 3;
-constexpr int kMostRefused = 30;
+constexpr int kMaxUnanswered = 3;
+constexpr int kMaxRefused = 30;
 
 constexpr const char* kUncheckedCure =
     "allow the sidecar's credentials s3:GetObject on the prefix; until then the spool keeps the "
@@ -115,7 +115,7 @@ UploadResult deliver_pending(spool::Spool& spool, store::ObjectStore& store, Rou
     const bool passes = is_transient(error->code);
     result =
         passes || result == UploadResult::kRetry ? UploadResult::kRetry : UploadResult::kBlocked;
-    if (++failures >= (passes ? kMostUnanswered : kMostRefused)) {
+    if (++failures >= (passes ? kMaxUnanswered : kMaxRefused)) {
       break;
     }
   }

@@ -15,7 +15,7 @@
 namespace jprof::spool {
 namespace {
 
-constexpr std::size_t kMostBytes = 16 * 1024;
+constexpr std::size_t kMaxBytes = 16 * 1024;
 
 struct flock whole_file() {
   struct flock lock {};
@@ -27,7 +27,7 @@ struct flock whole_file() {
 LockHolder read_holder(int fd) {
   LockHolder holder;
   // The holder may be writing just now: then there is nothing to tell yet.
-  const auto text = base::read_all(fd, kMostBytes, "lock");
+  const auto text = base::read_all(fd, kMaxBytes, "lock");
   const auto json = text ? base::parse_json(*text) : base::Result<base::Json>(base::Json());
   if (json) {
     holder = {base::json_string(*json, "id"), base::json_string(*json, "requester"),

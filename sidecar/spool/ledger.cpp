@@ -19,7 +19,7 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kMostBytes = 64 * 1024 * 1024;
+constexpr std::size_t kMaxBytes = 64 * 1024 * 1024;
 constexpr std::int64_t kHour = 3600;
 constexpr std::array<std::string_view, 3> kStates{"recording", "sealed", "quarantined"};
 
@@ -89,7 +89,7 @@ void parse_ages(const Json& json, LedgerContent& content) {
 }
 
 base::Result<LedgerContent> parse(std::string_view text) {
-  const auto json = base::parse_json(text, {.bytes = kMostBytes, .depth = 8});
+  const auto json = base::parse_json(text, {.bytes = kMaxBytes, .depth = 8});
   bool whole = json && base::json_string(*json, "kind") == "SpoolLedger";
   LedgerContent content;
   if (whole) {
@@ -193,7 +193,7 @@ void LedgerContent::adopt(const std::string& id, OpenState state, std::int64_t u
 }
 
 base::Result<LedgerContent> Ledger::read() const {
-  const auto text = base::read_file(path(), kMostBytes);
+  const auto text = base::read_file(path(), kMaxBytes);
   if (!text) {
     if (text.error().code == base::ErrorCode::kNotFound) {
       return LedgerContent();

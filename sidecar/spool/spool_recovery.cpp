@@ -22,14 +22,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr char kRecording[] = "profile.jprof";
-constexpr std::size_t kMostDraftBytes = 64 * 1024;
+constexpr std::size_t kMaxDraftBytes = 64 * 1024;
 
 // A recording that holds less than its own header has no sample.
-constexpr std::uint64_t kLeastRecording = 64;
+constexpr std::uint64_t kMinRecording = 64;
 
 base::Result<capture::Manifest> read_draft(const std::string& directory) {
   JPROF_TRY_ASSIGN(const std::string text,
-                   base::read_file(directory + "/" + kDraftFile, kMostDraftBytes));
+                   base::read_file(directory + "/" + kDraftFile, kMaxDraftBytes));
   JPROF_TRY_ASSIGN(const base::Json json, base::parse_json(text));
   return capture::manifest_from_json(json);
 }
@@ -69,7 +69,7 @@ base::Result<capture::Manifest> Spool::salvage_locked(const std::string& id,
   }
   auto draft = read_draft(directory);
   const auto recording = capture::digest_file(directory + "/" + kRecording);
-  if (!draft || !recording || recording->bytes < kLeastRecording) {
+  if (!draft || !recording || recording->bytes < kMinRecording) {
     JPROF_TRY(fail(id));
     return base::make_failure(base::ErrorCode::kTargetGone,
                               "capture " + id + " ended before it held a sample: " + reason);

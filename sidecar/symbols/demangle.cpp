@@ -16,18 +16,18 @@ extern "C" int __gcclibcxx_demangle_callback(const char* mangled,
 namespace jprof::symbols {
 namespace {
 
-constexpr std::size_t kMostInput = 4096;
-constexpr std::size_t kMostOutput = 4096;
+constexpr std::size_t kMaxInput = 4096;
+constexpr std::size_t kMaxOutput = 4096;
 
 struct Output {
-  char text[kMostOutput];
+  char text[kMaxOutput];
   std::size_t size = 0;
   std::jmp_buf overflow;
 };
 
 void append(const char* text, std::size_t size, void* opaque) {
   auto& out = *static_cast<Output*>(opaque);
-  if (size > kMostOutput - out.size) {
+  if (size > kMaxOutput - out.size) {
     // The only way to end it: it has no state but its stack frames, which hold no resources.
     std::longjmp(out.overflow, 1);
   }
@@ -93,7 +93,7 @@ std::size_t name_begin(std::string_view text) {
 } // namespace
 
 FunctionName demangle(std::string_view symbol) {
-  if (!symbol.starts_with("_Z") || symbol.size() > kMostInput) {
+  if (!symbol.starts_with("_Z") || symbol.size() > kMaxInput) {
     return {std::string(symbol), {}};
   }
   Output out;

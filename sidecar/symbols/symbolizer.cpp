@@ -20,10 +20,10 @@ namespace {
 
 // A hostile JVM may name any number of files of any size; a sane one has a few dozen modules and
 // some hundred thousand functions.
-constexpr std::size_t kMostFiles = 256;
-constexpr std::size_t kMostEntries = 3U << 20;
-constexpr std::size_t kMostNotes = 64;
-constexpr std::size_t kMostLookedAt = 1024;
+constexpr std::size_t kMaxFiles = 256;
+constexpr std::size_t kMaxEntries = 3U << 20;
+constexpr std::size_t kMaxNotes = 64;
+constexpr std::size_t kMaxLookedAt = 1024;
 
 std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0
@@ -98,7 +98,7 @@ const Module* Symbolizer::find(std::uint64_t address, std::uint64_t when_ns) con
 }
 
 void Symbolizer::note(const std::string& text) {
-  if (notes_.size() < kMostNotes) {
+  if (notes_.size() < kMaxNotes) {
     notes_.push_back(text);
   }
 }
@@ -114,7 +114,7 @@ Symbolizer::Loaded& Symbolizer::load(const Module& module) {
   for (const auto& [name, loaded] : loaded_) {
     entries += loaded->entries();
   }
-  if (loaded_.size() >= kMostFiles || entries >= kMostEntries) {
+  if (loaded_.size() >= kMaxFiles || entries >= kMaxEntries) {
     static Loaded none; // never written to
     return none;
   }
@@ -170,7 +170,7 @@ std::vector<Module> Symbolizer::missing() {
   for (const Module& module : modules_) {
     const Place place{module.base, module.loaded_ns};
     if (module.unloaded_ns != 0 || std::ranges::find(looked_at_, place) != looked_at_.end() ||
-        looked_at_.size() >= kMostLookedAt || told_missing_ >= kMostSupplied) {
+        looked_at_.size() >= kMaxLookedAt || told_missing_ >= kMaxSupplied) {
       continue;
     }
     looked_at_.push_back(place);
@@ -185,7 +185,7 @@ std::vector<Module> Symbolizer::missing() {
 
 void Symbolizer::supply(const Module& module, const ModulePieces& pieces) {
   base::Result<elf::ElfFile> image = elf::ElfFile::open(make_image(pieces));
-  if (!image || supplied_.size() >= kMostSupplied) {
+  if (!image || supplied_.size() >= kMaxSupplied) {
     return;
   }
   auto loaded = std::make_unique<Loaded>();

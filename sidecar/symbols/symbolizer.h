@@ -41,7 +41,7 @@ struct AddressName {
 };
 
 // How many modules may be supplied out of the JVM's memory, in one session.
-inline constexpr std::size_t kMostSupplied = 32;
+inline constexpr std::size_t kMaxSupplied = 32;
 
 // Names native addresses from the files they were loaded from: .symtab, .dynsym, a separate debug
 // file by build-id; else the start of the function by .eh_frame_hdr. Files are read when a module
@@ -59,7 +59,7 @@ class Symbolizer {
   AddressName name(std::uint64_t address, std::uint64_t when_ns);
 
   // Modules of the present table whose files cannot be used, each told once: what names their
-  // functions may be had out of the JVM's memory. At most kMostSupplied in all.
+  // functions may be had out of the JVM's memory. At most kMaxSupplied in all.
   std::vector<Module> missing();
   // What was had. Names of addresses that were asked for before may differ from now on.
   void supply(const Module& module, const ModulePieces& pieces);

@@ -12,12 +12,12 @@
 namespace jprof::symbols {
 namespace {
 
-constexpr std::size_t kMostMapsBytes = 4U << 20;
-constexpr std::size_t kMostVdsoBytes = 1U << 20;
+constexpr std::size_t kMaxMapsBytes = 4U << 20;
+constexpr std::size_t kMaxVdsoBytes = 1U << 20;
 
 // Bytes of the mapping that begins at `address`, by our own maps.
 std::size_t mapped_bytes(std::uintptr_t address) {
-  const base::Result<std::string> maps = base::read_file("/proc/self/maps", kMostMapsBytes);
+  const base::Result<std::string> maps = base::read_file("/proc/self/maps", kMaxMapsBytes);
   if (!maps) {
     return 0;
   }
@@ -25,7 +25,7 @@ std::size_t mapped_bytes(std::uintptr_t address) {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     if (std::sscanf(maps->c_str() + at, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) == 2 &&
-        begin == address && end - begin <= kMostVdsoBytes) {
+        begin == address && end - begin <= kMaxVdsoBytes) {
       return end - begin;
     }
     const std::size_t line_end = maps->find('\n', at);

@@ -146,11 +146,11 @@ TEST(SymbolTable, SurvivesDamagedTables) {
       continue;
     }
     const SymbolTable symbols = SymbolTable::load(*file);
-    EXPECT_LE(symbols.size(), kMostSymbols);
+    EXPECT_LE(symbols.size(), kMaxSymbols);
     for (int i = 0; i < 100; ++i) {
       const auto found = symbols.find(random() % program.size());
       if (found) {
-        EXPECT_LE(found->name.size(), kMostSymbolBytes);
+        EXPECT_LE(found->name.size(), kMaxSymbolBytes);
       }
     }
   }

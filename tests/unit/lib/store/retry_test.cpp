@@ -60,7 +60,7 @@ TEST(Retrier, CapsTheDelay) {
   std::vector<std::chrono::milliseconds> waits;
   RetryPolicy policy = recording(waits);
   policy.attempts = 64;
-  policy.longest_delay = 3s;
+  policy.max_delay = 3s;
   Retrier retrier(policy, {});
 
   while (retrier.wait_for_next(std::nullopt)) {
@@ -92,7 +92,7 @@ TEST(Retrier, StopsWhileItWaits) {
   std::stop_source stop;
   RetryPolicy policy;
   policy.base_delay = 1h;
-  policy.longest_delay = 1h;
+  policy.max_delay = 1h;
   Retrier retrier(policy, stop.get_token());
   const std::jthread stopper([&] { stop.request_stop(); });
 

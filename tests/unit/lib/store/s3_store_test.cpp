@@ -405,7 +405,7 @@ const std::string kMd5Of89 = "7647966b7343c29048673252e490f736"; // md5sum of "8
 
 TEST(S3Store, SendsALargeObjectInParts) {
   FaultServer server(steps({kCreated, kPart, kPart, kPart, kCompleted}));
-  const Under under = store_at(server, {.part_bytes = 4, .most_parts = 10});
+  const Under under = store_at(server, {.part_bytes = 4, .max_parts = 10});
 
   const auto receipt = put_text(*under.store, key("k"), "0123456789", {});
 
@@ -431,7 +431,7 @@ TEST(S3Store, TakesNoUploadInPartsForStoredThatDoesNotProveIt) {
   const auto put_with = [&](const std::string& part, const std::string& end,
                             const std::string& look) {
     FaultServer server(steps({kCreated, part, part, end, look}));
-    return put_text(*store_at(server, {.part_bytes = 5, .most_parts = 10}).store, key("k"), bytes,
+    return put_text(*store_at(server, {.part_bytes = 5, .max_parts = 10}).store, key("k"), bytes,
                     {});
   };
   EXPECT_TRUE(put_with(kStrangePart, kStrangelyCompleted, head_of(bytes)).has_value());
@@ -448,7 +448,7 @@ TEST(S3Store, TakesNoUploadInPartsForStoredThatDoesNotProveIt) {
 
 TEST(S3Store, RepeatsAPartOnly) {
   FaultServer server(steps({kCreated, kPart, R"({"do":"reset"})", kPart, kCompleted}));
-  const Under under = store_at(server, {.part_bytes = 5, .most_parts = 10});
+  const Under under = store_at(server, {.part_bytes = 5, .max_parts = 10});
 
   ASSERT_TRUE(put_text(*under.store, key("k"), "0123456789", {}).has_value());
 
@@ -461,7 +461,7 @@ TEST(S3Store, RepeatsAPartOnly) {
 
 TEST(S3Store, TreatsAnErrorInsideA200AsAFailureAndRepeats) {
   FaultServer server(steps({kCreated, kPart, kPart, error_step(200, "InternalError"), kCompleted}));
-  const Under under = store_at(server, {.part_bytes = 5, .most_parts = 10});
+  const Under under = store_at(server, {.part_bytes = 5, .max_parts = 10});
 
   const auto receipt = put_text(*under.store, key("k"), "0123456789", {});
 
@@ -475,7 +475,7 @@ TEST(S3Store, FindsAnUploadWhoseCompletionWasNotAnswered) {
   const std::string bytes = "0123456789";
   FaultServer server(
       steps({kCreated, kPart, kPart, R"({"do":"close"})", gone, head_of(bytes), head_of(bytes)}));
-  const Under under = store_at(server, {.part_bytes = 5, .most_parts = 10});
+  const Under under = store_at(server, {.part_bytes = 5, .max_parts = 10});
 
   const auto receipt = put_text(*under.store, key("k"), bytes, {});
 
@@ -485,7 +485,7 @@ TEST(S3Store, FindsAnUploadWhoseCompletionWasNotAnswered) {
 
 TEST(S3Store, AbortsAnUploadThatFails) {
   FaultServer server(steps({kCreated, error_step(403, "AccessDenied"), R"({"status":204})"}));
-  const Under under = store_at(server, {.part_bytes = 5, .most_parts = 10});
+  const Under under = store_at(server, {.part_bytes = 5, .max_parts = 10});
 
   EXPECT_EQ(put_text(*under.store, key("k"), "0123456789", {}).error().code, ErrorCode::kForbidden);
 

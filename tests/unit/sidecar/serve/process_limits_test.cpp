@@ -23,7 +23,7 @@ TEST(MemoryPlan, StaysBelowTheContainersLimitInAll) {
     const MemoryPlan plan = plan_memory(mib * kMiB, 1);
     const std::uint64_t region = 16 * kMiB;
     const std::uint64_t supervisor = 8 * kMiB;
-    EXPECT_LE(plan.capture + region + kMostConnections * plan.connection + plan.upload + supervisor,
+    EXPECT_LE(plan.capture + region + kMaxConnections * plan.connection + plan.upload + supervisor,
               mib * kMiB)
         << mib;
     EXPECT_GE(plan.capture, 48 * kMiB) << mib;
