@@ -4,8 +4,8 @@
 
 namespace jprof::plugin {
 
-// All of `kubectl-jprof` but the name main: takes what main takes, returns the exit code. To be
-// called once.
+// All of `kubectl-jprof` but the name main: takes what main takes, returns the exit code. Call it
+// only once.
 int run_program(int argc, char** argv);
 
 } // namespace jprof::plugin

@@ -17,9 +17,9 @@ const std::string& id_of(const control::Request& request) {
   return request.kind == control::RequestKind::kRecord ? request.record.id : request.fetch.id;
 }
 
-// What a new connection may mend: the network and a server that restarts, not an answer. An API
-// server that has just started knows neither roles nor tokens for a moment, and refuses who was let
-// in before.
+// What a new connection can cure: the network and a server that restarts, but not an answer. An API
+// server that has just started knows neither roles nor tokens for a moment, and refuses users that
+// it accepted before.
 bool is_passing(const base::Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
          error.code == ErrorCode::kForbidden || error.code == ErrorCode::kUnauthenticated;
@@ -85,7 +85,8 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
   Handler handler(*this, files);
   Result<control::ResultMessage> result = session_->run(now, handler);
   lost_ = session_->lost();
-  // A refusal that names the capture means that it is there; of a sidecar that shuts down, nothing.
+  // A refusal that names the capture means that it exists; a refusal by a sidecar that is shutting
+  // down means nothing.
   if (!result && session_->refusal()) {
     const bool named = session_->refusal()->id == id_of(request);
     accepted_ = accepted_ || named;
@@ -102,14 +103,14 @@ void CaptureRun::release() {
 }
 
 bool CaptureRun::pause(std::chrono::milliseconds delay) const {
-  // After a first interrupt its descriptor stays readable: the second one counts from then on.
+  // After the first interrupt its descriptor stays readable: from then on the second one counts.
   pollfd wanted{interrupt_.wake_fd(interrupt_.count()), POLLIN, 0};
   return ::poll(&wanted, 1, static_cast<int>(delay.count())) <= 0 && interrupt_.count() < 2;
 }
 
 base::Error CaptureRun::with_hint(base::Error error) const {
   if (accepted_ && !refused_ && !options_.fetch_hint.empty()) {
-    // An interrupt with a cure is one of which it is not known what it did.
+    // An interrupt with a cure is one whose effect is unknown.
     const bool unsure = error.code == ErrorCode::kInterrupted && !error.cure.empty();
     error.cure = (unsure ? "if the pod has kept the capture, this fetches it: "
                          : "the capture is kept in the pod: ") +
@@ -137,7 +138,7 @@ Result<control::ResultMessage> CaptureRun::run(const control::Request& request,
     const bool grew = files.bytes() > seen_bytes;
     seen_bytes = std::max(seen_bytes, files.bytes());
     const bool patient = grew || Clock::now() < patient_until;
-    // Before the sidecar ever heard of the capture nothing is lost by telling the user at once.
+    // Until the sidecar has heard of the capture, nothing is lost by reporting the failure at once.
     const bool again = accepted_ && lost_ && is_passing(result.error()) && patient &&
                        failures++ < options_.reconnects;
     if (!again || !pause(delay)) {

@@ -22,17 +22,17 @@ using ChannelFactory = std::function<base::Result<std::unique_ptr<ByteChannel>>(
 using ProgressCallback = std::function<void(const control::Progress&)>;
 
 // One capture of one pod, from the request to verified files, over as many connections as it takes:
-// a record request repeated with its id is the same capture, and files go on where they stopped.
-// One thread at a time.
+// repeating a record request with its id means the same capture, and files resume where they
+// stopped. One thread at a time.
 class CaptureRun {
  public:
   struct Options {
     int reconnects = 6;                         // in a row without any progress
     std::chrono::milliseconds first_delay{500}; // doubled each time
-    // For connections that bring no byte of a file, from the end of the capture's duration: a pod
-    // could else go on for ever to say how it goes and break off.
+    // For connections that bring no byte of a file, counted from the end of the capture's duration:
+    // otherwise a pod could report progress and break off for ever.
     std::chrono::milliseconds patience{120'000};
-    std::string fetch_hint; // "kubectl jprof fetch pod/x": where the capture can be had later
+    std::string fetch_hint; // "kubectl jprof fetch pod/x": how to get the capture later
   };
 
   CaptureRun(ChannelFactory open, const Interrupt& interrupt, ProgressCallback on_progress,
@@ -41,18 +41,18 @@ class CaptureRun {
   // `request` is a record or fetch request. A result with exit code 6 or 7 is a result.
   base::Result<control::ResultMessage> run(const control::Request& request, ReceivedFiles& files);
 
-  // After a run that failed: nobody there has heard of the capture, or said a word about it.
+  // After a run that failed: the sidecar has never heard of the capture, or never answered.
   bool unheard() const { return !accepted_ && !refused_; }
 
-  // After a run that brought a result whose files are safe now: the sidecar need not keep them. As
-  // far as that takes no time; a capture that is not released makes room when it is needed.
+  // After a run whose files are now safe: the sidecar need not keep them any longer. Best effort,
+  // without waiting; a capture that is not released makes room when room is needed.
   void release();
 
  private:
   class Handler;
   base::Result<control::ResultMessage> attempt(const control::Request& request,
                                                ReceivedFiles& files);
-  // False: interrupted meanwhile.
+  // False: interrupted while waiting.
   bool pause(std::chrono::milliseconds delay) const;
   base::Error with_hint(base::Error error) const;
 
@@ -65,7 +65,7 @@ class CaptureRun {
   bool accepted_ = false;            // the sidecar knows of the capture
   bool lost_ = false;                // the last attempt ended by its connection
   bool refused_ = false;             // the last answer: there is no such capture, and why
-  bool moved_ = false;               // the last attempt brought something
+  bool moved_ = false;               // the last attempt made progress
 };
 
 } // namespace jprof::plugin

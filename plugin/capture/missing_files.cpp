@@ -22,7 +22,7 @@ using base::Result;
 using capture::kRecordingFormat;
 using File = ReceivedFiles::File;
 
-// Decoded, it is a multiple of this in memory. A minute of a busy JVM takes a few MiB.
+// In memory, decoded, it is a multiple of this. A minute of a busy JVM takes a few MiB.
 constexpr std::uint64_t kLargestRecording = std::uint64_t{256} << 20U;
 
 File* find_format(std::vector<File>& files, std::string_view format) {
@@ -52,8 +52,8 @@ Result<profile::Profile> read_recording(const File& file) {
   std::string bytes(file.bytes, '\0');
   JPROF_TRY(base::pread_exact(file.pending.fd(), std::as_writable_bytes(std::span(bytes)), 0,
                               file.pending.path()));
-  // Also one without a sample: its recorder may have been killed before the first, which the
-  // capture says.
+  // Even one without samples: its recorder may have been killed before the first one, and the
+  // capture says so.
   Result<profile::Recording> recording = profile::read_recording(bytes);
   if (!recording) {
     return base::fail(std::move(recording).error().with_context(file.name));
@@ -72,7 +72,8 @@ Result<File> render(const profile::Profile& profile, const Output& output,
   return File{name, output.format, base::sha256_hex(bytes), bytes.size(), std::move(pending)};
 }
 
-// Of one recording, all that is missing. What could be made stays if another cannot.
+// Everything that is missing, from one recording. What could be made stays even if another file
+// cannot be made.
 base::Status render_all(const std::vector<const Output*>& missing, std::vector<File>& files,
                         formats::ThreadRoots threads) {
   JPROF_TRY_ASSIGN(const profile::Profile profile,
@@ -155,7 +156,7 @@ base::Status make_outputs(const std::vector<const Output*>& missing, std::vector
     cure = "the recording is kept as " + base::printable(path, 4096) +
            ": 'jprof convert' turns it into other files";
   }
-  error.code = ErrorCode::kNotStored; // captured, and here, but not as it was asked for
+  error.code = ErrorCode::kNotStored; // captured, and here, but not as requested
   return base::fail(
       std::move(error)
           .with_context("captured, but not every file that was asked for could be made")

@@ -11,28 +11,30 @@
 
 namespace jprof::plugin {
 
-// A file that the user gets.
+// A file for the user.
 struct Output {
   std::string format; // "html", "collapsed", ...: what the sidecar is asked for
   std::string path;   // empty: default_path
-  // kIfSent: kept like kAlways, but nobody misses it.
-  // kUnlessStored: fetched because a store gets every file of a capture; kept only if that fails.
-  // kNever: comes with the rest, and nobody asked for it.
+  // kIfSent: kept like kAlways, but its absence is no error.
+  // kUnlessStored: fetched because a store gets every file of a capture; kept only if storing
+  // fails.
+  // kNever: comes with the rest, although nobody asked for it.
   enum class Keep { kAlways, kIfSent, kUnlessStored, kNever } keep = Keep::kAlways;
 };
 
-// The `-o FILE`s of a command; none of them is one HTML page. kUsage for an ending that names no
+// The `-o FILE`s of a command; without any, one HTML page. kUsage for an ending that names no
 // format, for a bare word (`-o json`) and for two files of one format.
 base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& files);
 
 // Every format that an ending names.
 std::vector<std::string> all_formats();
 
-// The directory of each path can take files, so that a typo does not cost a capture. kUsage.
+// Checks that the directory of each path accepts files, so that a typo does not cost a capture.
+// kUsage.
 base::Status check_places(const std::vector<Output>& outputs);
 
-// "jprof-<pod>-<label>.<format>" in the working directory. Nothing of it comes from the pod but its
-// name, which Kubernetes restricts and of which other bytes become '-'.
+// "jprof-<pod>-<label>.<format>" in the working directory. Only the pod's name comes from the pod:
+// Kubernetes restricts it, and any other byte in it becomes '-'.
 std::string default_path(std::string_view pod, std::string_view label, std::string_view format);
 // The label of a new capture: "20261121T100000Z".
 std::string time_label(std::chrono::system_clock::time_point time);
@@ -43,7 +45,7 @@ std::string recording_path(const Output& output);
 // For one of several pods: "out.html" becomes "out-<pod>.html".
 std::string path_for_pod(const std::string& path, std::string_view format, std::string_view pod);
 
-// The format of a file that a sidecar names, by its ending; empty where there is none of ours.
+// The format of a file that a sidecar names, by its ending; empty if it is not one of ours.
 std::string format_of(std::string_view name);
 
 } // namespace jprof::plugin

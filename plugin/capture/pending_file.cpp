@@ -45,7 +45,7 @@ base::Result<std::string> hidden_name(const std::string& path) {
   return "/proc/self/fd/" + std::to_string(fd);
 }
 
-// Removes what killed processes left under hidden names: of those alive the lock is held.
+// Removes what killed processes left under hidden names: the files of live processes are locked.
 void sweep(const std::string& directory) {
   const auto names = base::names_in(directory);
   for (const std::string& name : names ? *names : std::vector<std::string>()) {
@@ -76,7 +76,7 @@ base::Result<PendingFile> PendingFile::create(const std::string& path, Growth gr
 bool PendingFile::open_unnamed() {
 #ifdef O_TMPFILE
   fd_.reset(::open(base::directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
-  // It gets its name through /proc: without, it could never be committed.
+  // It gets its name through /proc: without that, it could never be committed.
   return fd_ && ::access(link_of(fd_.get()).c_str(), F_OK) == 0;
 #else
   return false;
@@ -93,7 +93,8 @@ base::Status PendingFile::open_hidden() {
       hidden_.clear();
       return base::fail(std::move(failed).with_cure("choose another place with -o"));
     }
-    // Locked, it is in use. One that sweeps may have been faster: then this file has no name left.
+    // A locked file is in use. Another process's cleanup may have been faster: then this file no
+    // longer has a name.
     ::flock(fd_.get(), LOCK_EX);
     struct stat info {};
     if (::fstat(fd_.get(), &info) != 0 || info.st_nlink > 0) {
@@ -164,7 +165,7 @@ base::Result<bool> PendingFile::link_at(const std::string& name) const {
   return done == 0;
 }
 
-// What has no name cannot be renamed over another: it gets a hidden one first.
+// A file without a name cannot be renamed over another: it gets a hidden name first.
 base::Result<std::string> PendingFile::replace() {
   if (hidden_.empty()) {
     JPROF_TRY_ASSIGN(std::string name, hidden_name(path_));

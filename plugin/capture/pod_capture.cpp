@@ -4,7 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/capture/bundle.h"
-#include "plugin/capture/delivery.h"
+#include "plugin/capture/capture_store.h"
 #include "plugin/capture/missing_files.h"
 #include "plugin/capture/received_files.h"
 #include "plugin/session/ask.h"
@@ -21,7 +21,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr std::chrono::seconds kMaxEndDelay{10}; // the API shows an end so late at most
+constexpr std::chrono::seconds kMaxEndDelay{10}; // the API reports an end at most this late
 constexpr int kLookSeconds = 4; // for the kubelet's view of a container that has just ended
 
 // The entry's own session first, then new ones in the same container.
@@ -49,7 +49,7 @@ base::Error with_besides(base::Error error, const base::Error& other) {
   return error;
 }
 
-// The first failure counts, unless it says no more than "partial"; the other is told with it.
+// The first failure counts, unless it says only "partial"; the other is reported with it.
 void add_failure(PodReport& report, base::Error error) {
   if (!report.error) {
     report.error = std::move(error);
@@ -60,7 +60,7 @@ void add_failure(PodReport& report, base::Error error) {
   }
 }
 
-// Gives the wanted files their names. One that fails does not keep the others from theirs.
+// Gives the wanted files their names. One that fails does not keep the others from getting theirs.
 void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& report) {
   for (ReceivedFiles::File& file : received.files()) {
     const Output* output = output_of(capture, file.format);
@@ -80,7 +80,7 @@ void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& r
   }
 }
 
-// A result that says it is not whole is one with an error.
+// A result that says it is incomplete counts as one with an error.
 void read_result(const control::ResultMessage& result, PodReport& report) {
   report.id = result.id.empty() ? report.id : result.id;
   report.manifest = result.manifest;
@@ -100,7 +100,7 @@ bool names_recording(const base::Json& manifest) {
   });
 }
 
-// The manifest of a bundle names what is in it: what was made here instead of what the pod sent.
+// A bundle's manifest names what the bundle contains: what was made here, not what the pod sent.
 base::Json manifest_of_ours(base::Json manifest, std::vector<ReceivedFiles::File>& files) {
   base::Json list = base::Json::array();
   for (const base::Json& entry : base::json_array(manifest, "files")) {
@@ -120,8 +120,8 @@ base::Json manifest_of_ours(base::Json manifest, std::vector<ReceivedFiles::File
   return manifest;
 }
 
-// What can be made of the recording is made here, whether it was sent or not: nothing that a
-// browser runs or a terminal shows comes from the pod as it stands.
+// Whatever can be made from the recording is made here, whether it was sent or not: nothing that a
+// browser runs or a terminal shows comes from the pod unchanged.
 void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& received,
                   PodReport& report) {
   const auto fetch = [&](ReceivedFiles& recording) -> base::Status {
@@ -155,7 +155,7 @@ void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& rec
   }
 }
 
-// With the caller's own identity. It says so while the store is silent, and ends with Ctrl-C.
+// With the caller's own identity. Reports when the store is silent, and ends on Ctrl-C.
 void store(const PodCapture& capture, const Interrupt& interrupt,
            const ProgressCallback& on_progress, ReceivedFiles& received, PodReport& report) {
   if (!names_recording(report.manifest)) {
@@ -180,7 +180,7 @@ void store(const PodCapture& capture, const Interrupt& interrupt,
     return;
   }
   base::Error error = std::move(stored).error();
-  // Whatever the store said: the capture is here, and not there.
+  // Whatever the store said: the capture is here, but not there.
   error.code = ErrorCode::kNotStored;
   const std::string cure = (error.cure.empty() ? std::string() : error.cure + "; then ") +
                            fetch_hint(capture) + " " + report.id + " --store '" +
@@ -189,13 +189,13 @@ void store(const PodCapture& capture, const Interrupt& interrupt,
   report.error = report.error ? with_besides(std::move(error), *report.error) : std::move(error);
 }
 
-// A way into the pod that was gone, and the capture that ran there.
+// An entry into the pod that was gone, and the capture that ran there.
 struct Attempt {
   PodEntry entry;
   std::optional<CaptureRun> run;
 };
 
-// What a call says of a container that has ended and is still called running.
+// What an exec reports for a container that has ended but is still listed as running.
 bool may_have_ended(const base::Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTargetNotFound ||
          error.code == ErrorCode::kNoSidecar || error.code == ErrorCode::kTimeout ||
@@ -212,25 +212,25 @@ Result<control::ResultMessage> run_on_way(kube::KubeClient& client, const PodCap
     progress.phase = phase;
     on_progress(progress);
   };
-  for (const Way* way = &capture.way;; way = way->if_gone.get()) {
+  for (const PodAccess* access = &capture.access;; access = access->if_gone.get()) {
     JPROF_TRY_ASSIGN(
         attempt.entry,
-        enter_pod(client, capture.pod, *way, interrupt,
+        enter_pod(client, capture.pod, *access, interrupt,
                   {.on_phase = on_phase, .made = &report.made, .force = capture.force}));
     attempt.run.emplace(session_in(client, capture, attempt.entry), interrupt, on_progress,
                         CaptureRun::Options{.fetch_hint = fetch_hint(capture)});
     Result<control::ResultMessage> result = attempt.run->run(capture.request, received);
     const bool gone = !result && attempt.run->unheard() && may_have_ended(result.error());
-    // Another one is added only for one that is really gone, not for a network that fails.
-    if (!gone || way->if_gone == nullptr ||
-        !await_end(client, capture.pod, way->container, interrupt, kMaxEndDelay)) {
+    // Another one is added only if this one is really gone, not because the network fails.
+    if (!gone || access->if_gone == nullptr ||
+        !await_end(client, capture.pod, access->container, interrupt, kMaxEndDelay)) {
       return result;
     }
-    on_phase(way->container + " has ended in the meantime");
+    on_phase(access->container + " has ended in the meantime");
   }
 }
 
-// A JVM that died during the capture is named with its reason, as the container's status has it.
+// A JVM that died during the capture is named, with the reason from the container's status.
 void name_endings(kube::KubeClient& client, const PodCapture& capture, const std::string& own,
                   const Interrupt& interrupt, PodReport& report) {
   static constexpr std::array kOfADeath = {ErrorCode::kPartialCapture, ErrorCode::kTargetGone,
@@ -333,7 +333,7 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
     store(capture, interrupt, on_progress, received, report);
   }
   keep_files(capture, received, report);
-  // What the store has was not compared with what was sent: then the sidecar keeps its copy.
+  // What the store has was not compared with what was sent, so the sidecar keeps its copy.
   const bool certain = report.stored_note.empty();
   if (certain && (!report.error || report.error->code == ErrorCode::kPartialCapture)) {
     attempt.run->release();
@@ -342,7 +342,7 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
 }
 
 int worst_exit_code(const std::vector<PodReport>& reports) {
-  // From bad to worse: kept, kept but not stored, try later, and so on to nothing at all.
+  // From good to bad: kept, kept but not stored, try later, and so on to nothing at all.
   static constexpr int kOrder[] = {0, 6, 7, 9, 8, 3, 5, 4, 2, 130, 70};
   const auto rank = [](int code) {
     return std::find(std::begin(kOrder), std::end(kOrder), code) - std::begin(kOrder);

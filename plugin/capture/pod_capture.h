@@ -14,7 +14,7 @@
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/pod_endings.h"
 #include "plugin/capture/pod_entry.h"
-#include "plugin/cluster/access_ladder.h"
+#include "plugin/cluster/pod_access.h"
 #include "plugin/terminal/interrupt.h"
 
 #include <chrono>
@@ -24,17 +24,17 @@
 
 namespace jprof::plugin {
 
-// One pod, one capture: what is asked, and where its files go.
+// One pod, one capture: what is requested, and where its files go.
 struct PodCapture {
   kube::Pod pod;
-  Way way;            // to the container in which the session runs
-  bool force = false; // also where memory is short
+  PodAccess access;   // to the container in which the session runs
+  bool force = false; // even if memory is short
   control::Request request;
   std::vector<Output> outputs;                                // with paths
   formats::ThreadRoots threads = formats::ThreadRoots::kNone; // of what is derived here
-  bool replace = false;  // paths were named by the user, so existing files give way
+  bool replace = false;  // the user named the paths, so existing files are replaced
   std::string store_url; // empty: none
-  // How long the store may be silent before it is given up.
+  // How long the store may be silent before jprof gives up.
   std::chrono::milliseconds store_patience{60'000};
 };
 
@@ -44,8 +44,8 @@ struct WrittenFile {
   std::uint64_t bytes = 0;
 };
 
-// What came of it. `error` with code kInterrupted, kBusy and so on, or nothing; a partial or
-// unstored capture has both files and an error (exit codes 6 and 7).
+// The result. `error` has code kInterrupted, kBusy and so on, or is empty; a partial or unstored
+// capture has both files and an error (exit codes 6 and 7).
 struct PodReport {
   std::string pod;
   std::string namespace_name;
@@ -54,7 +54,7 @@ struct PodReport {
   std::optional<base::Error> error;
   std::vector<WrittenFile> files;
   std::string stored;                 // where in the store
-  std::string stored_note;            // what could not be made sure of there; "" for nothing
+  std::string stored_note;            // what could not be verified there; "" if nothing
   std::vector<MadeContainer> made;    // ephemeral containers that were added
   std::vector<ContainerEnding> ended; // what ended in the pod while the capture ran
   base::Json manifest = base::Json::object();
@@ -63,7 +63,7 @@ struct PodReport {
   base::Json to_json() const;
 };
 
-// Of a pod in which no capture could be begun.
+// For a pod in which no capture could be started.
 PodReport refused_report(const kube::Pod& pod, base::Error error);
 
 // Runs it to its end on the calling thread.

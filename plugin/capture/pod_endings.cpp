@@ -34,7 +34,7 @@ bool has_ended(const kube::Container& before, const kube::Container& now) {
   return stopped || now.restarts > before.restarts;
 }
 
-// False: interrupted meanwhile.
+// False: interrupted while waiting.
 bool pause(const Interrupt& interrupt) {
   pollfd wanted{interrupt.wake_fd(interrupt.count()), POLLIN, 0};
   return ::poll(&wanted, 1, static_cast<int>(kLookEvery / 1ms)) <= 0;
@@ -108,7 +108,8 @@ std::vector<ContainerEnding> find_endings(kube::KubeClient& client, const kube::
                  : std::vector<ContainerEnding>{};
     }
     std::vector<ContainerEnding> found = endings_between(before, *now, question);
-    // Ours may be seen before the JVM's container, which one look more tells.
+    // Our container's end may be visible before that of the JVM's container: one more look shows
+    // it.
     if (is_about_jvm(found, question) || Clock::now() >= deadline) {
       return found;
     }

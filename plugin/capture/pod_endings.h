@@ -17,7 +17,7 @@ namespace jprof::plugin {
 // A container whose process ended while a capture ran.
 struct ContainerEnding {
   std::string container;
-  kube::Ending ending; // without a reason where the pod itself is gone
+  kube::Ending ending; // without a reason if the pod itself is gone
 };
 
 struct EndingQuestion {
@@ -28,11 +28,11 @@ struct EndingQuestion {
 };
 
 // Waits until the API shows that a container has ended, or is gone with its pod: some seconds after
-// the fact. False where it does not in this time.
+// the fact. False if that does not happen in time.
 bool await_end(kube::KubeClient& client, const kube::Pod& pod, const std::string& container,
                const Interrupt& interrupt, std::chrono::milliseconds patience);
 
-// Which of them have ended since `before` was read. Nothing where the cluster does not say.
+// Which of them have ended since `before` was read. Empty if the cluster does not say.
 std::vector<ContainerEnding> find_endings(kube::KubeClient& client, const kube::Pod& before,
                                           const EndingQuestion& question,
                                           const Interrupt& interrupt);
@@ -41,8 +41,8 @@ std::vector<ContainerEnding> find_endings(kube::KubeClient& client, const kube::
 std::vector<ContainerEnding> endings_between(const kube::Pod& before, const kube::Pod& now,
                                              const EndingQuestion& question);
 
-// The failure with what ended, and the cure if it was for memory. A JVM that is gone is no bug of
-// ours: kInternal becomes kTargetGone.
+// The failure, with what ended, and the cure if memory was the reason. A JVM that is gone is not a
+// bug of ours: kInternal becomes kTargetGone.
 base::Error with_endings(base::Error error, const std::vector<ContainerEnding>& endings,
                          const EndingQuestion& question);
 

@@ -26,14 +26,14 @@ constexpr std::chrono::milliseconds kMaxTryTime = 400ms;
 constexpr auto kLookEvery = 500ms;
 constexpr auto kHelloTime = 30s; // as long as a starved node may take to run an exec
 
-// Reasons of a waiting container that no patience mends (pkg/kubelet/images/types.go and
+// Reasons of a waiting container that no patience cures (pkg/kubelet/images/types.go and
 // pkg/kubelet/kuberuntime/kuberuntime_container.go of Kubernetes).
 constexpr std::array<std::string_view, 5> kNoImage = {"ErrImagePull", "ImagePullBackOff",
                                                       "ErrImageNeverPull", "InvalidImageName",
                                                       "ImageInspectError"};
 constexpr std::array<std::string_view, 3> kNoStart = {"CreateContainerConfigError",
                                                       "CreateContainerError", "RunContainerError"};
-// Of a terminated one: its program could not be run at all (containerd, CRI-O).
+// Those of a terminated one: its program could not be run at all (containerd, CRI-O).
 constexpr std::array<std::string_view, 2> kNoProgram = {"StartError", "ContainerCannotRun"};
 
 template <std::size_t N>
@@ -41,14 +41,14 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// What a call says while the kubelet does not know the container yet.
+// What an exec reports while the kubelet does not know the container yet.
 bool may_come(const base::Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTargetNotFound ||
          error.code == ErrorCode::kNoSidecar || error.code == ErrorCode::kTimeout ||
          error.code == ErrorCode::kUsage;
 }
 
-// A channel of which the first bytes have been read already.
+// A channel whose first bytes have already been read.
 class HeardChannel final : public ByteChannel {
  public:
   HeardChannel(std::unique_ptr<ByteChannel> inner, Event first)
@@ -61,15 +61,15 @@ class HeardChannel final : public ByteChannel {
     }
     return inner_->read(timeout, wake_fd);
   }
-  const std::string& complaints() const override { return inner_->complaints(); }
+  const std::string& error_output() const override { return inner_->error_output(); }
 
  private:
   std::unique_ptr<ByteChannel> inner_;
   std::optional<Event> first_;
 };
 
-// A session that has said something: that an exec was accepted means nothing yet, since the API
-// server answers before it has asked the kubelet.
+// A session that has answered: an accepted exec means nothing yet, since the API server answers
+// before it has asked the kubelet.
 Result<std::unique_ptr<ByteChannel>> hear(std::unique_ptr<ByteChannel> channel, int wake_fd) {
   const auto deadline = Clock::now() + kHelloTime;
   for (;;) {
@@ -79,7 +79,7 @@ Result<std::unique_ptr<ByteChannel>> hear(std::unique_ptr<ByteChannel> channel, 
       return base::make_failure(ErrorCode::kNoSidecar,
                                 "/jprof session ended with exit code " +
                                     std::to_string(event.exit_code) + ": " +
-                                    base::printable(channel->complaints(), 500));
+                                    base::printable(channel->error_output(), 500));
     }
     if (!event.bytes.empty()) {
       return std::make_unique<HeardChannel>(std::move(channel), std::move(event));
@@ -98,7 +98,7 @@ bool says(const kube::Container& container, std::string_view words) {
   return container.state_message.find(words) != std::string::npos;
 }
 
-// The runtime's own words for a program that is not in the image, or is for another machine.
+// The runtime's own words for a program that is not in the image, or is built for another machine.
 bool is_other_image(const kube::Container& container) {
   return is_one_of(kNoProgram, container.state_reason) ||
          says(container, "no such file or directory") ||
@@ -143,7 +143,7 @@ class Entrance {
 
   // Adds it and waits for its first session.
   Result<std::unique_ptr<ByteChannel>> make(const kube::EphemeralContainer& container);
-  // Asks a probe's session as whom the JVM runs; nothing where the probe can profile it as it is.
+  // Asks a probe's session which user the JVM runs as; nothing if the probe itself can profile it.
   Result<std::optional<kube::Ids>> look(std::unique_ptr<ByteChannel> channel,
                                         const std::string& target);
 
@@ -195,7 +195,7 @@ Result<std::unique_ptr<ByteChannel>> Entrance::wait_for(const kube::EphemeralCon
   auto next_look = begin + kLookEvery;
   const int wake_fd = interrupt_.wake_fd(0);
   for (;;) {
-    // In proportion to what it has taken already: most containers start within a second.
+    // In proportion to the time already taken: most containers start within a second.
     const auto delay =
         std::clamp(std::chrono::ceil<std::chrono::milliseconds>((Clock::now() - begin) / 8),
                    kFirstTry, kMaxTryTime);
@@ -260,7 +260,7 @@ Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> cha
     if (other) {
       continue;
     }
-    // Other ids mend nothing else; what else is wrong the capture says.
+    // Other ids cure nothing else; the capture itself reports what else is wrong.
     const std::string reason = base::json_string(jvm, "reason");
     const bool closed = base::code_from_word(reason) == ErrorCode::kIdentityMismatch ||
                         base::code_from_word(reason) == ErrorCode::kPermission;
@@ -284,25 +284,25 @@ Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> cha
 
 } // namespace
 
-Result<PodEntry> enter_pod(kube::KubeClient& client, const kube::Pod& pod, const Way& way,
+Result<PodEntry> enter_pod(kube::KubeClient& client, const kube::Pod& pod, const PodAccess& access,
                            const Interrupt& interrupt, const EntryOptions& options) {
-  if (way.kind != Way::Kind::kSidecar && !options.force) {
+  if (access.kind != PodAccess::Kind::kSidecar && !options.force) {
     JPROF_TRY(check_headroom(pod, ask_headroom(client, pod)));
   }
-  if (way.kind != Way::Kind::kNew) {
-    return PodEntry{way.container};
+  if (access.kind != PodAccess::Kind::kNew) {
+    return PodEntry{access.container};
   }
   Entrance entrance(client, pod, interrupt, options);
-  JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel, entrance.make(*way.make));
-  if (!way.must_probe) {
-    return PodEntry{way.container, std::move(channel)};
+  JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel, entrance.make(*access.make));
+  if (!access.must_probe) {
+    return PodEntry{access.container, std::move(channel)};
   }
   JPROF_TRY_ASSIGN(const std::optional<kube::Ids> ids,
-                   entrance.look(std::move(channel), way.make->target));
+                   entrance.look(std::move(channel), access.make->target));
   if (!ids) {
-    return PodEntry{way.container};
+    return PodEntry{access.container};
   }
-  JPROF_TRY_ASSIGN(const kube::EphemeralContainer second, with_ids(*way.make, *ids));
+  JPROF_TRY_ASSIGN(const kube::EphemeralContainer second, with_ids(*access.make, *ids));
   JPROF_TRY_ASSIGN(channel, entrance.make(second));
   return PodEntry{second.name, std::move(channel)};
 }

@@ -4,7 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/kube/kube_client.h"
-#include "plugin/cluster/access_ladder.h"
+#include "plugin/cluster/pod_access.h"
 #include "plugin/session/byte_channel.h"
 #include "plugin/terminal/interrupt.h"
 
@@ -16,36 +16,38 @@
 
 namespace jprof::plugin {
 
-// A container in which `/jprof session` runs, got ready.
+// A container in which `/jprof session` runs, ready for use.
 struct PodEntry {
   std::string container;
-  // A session that is open already, if getting ready took one: the caller's to use first.
+  // A session that is already open, if one was needed to get ready: the caller uses it first.
   std::unique_ptr<ByteChannel> channel{};
 };
 
 // A container that was added: Kubernetes keeps its record.
 struct MadeContainer {
   std::string name;
-  std::string idle_exit; // it ends after so much idle time
+  std::string idle_exit; // it ends after this much idle time
   bool started = false;  // it has answered
 };
 
 struct EntryOptions {
-  // Told what is being done: "adding a container", "starting jprof-...".
+  // Called with what is being done: "adding a container", "starting jprof-...".
   std::function<void(const std::string& phase)> on_phase;
-  // Containers made, also where the whole fails: what is left in the pod.
+  // Containers that were made, even if the whole fails: what is left in the pod.
   std::vector<MadeContainer>* made = nullptr;
-  bool force = false; // also where memory is short
-  // An image has to be pulled in this time.
+  bool force = false; // even if memory is short
+  // The image has to be pulled within this time.
   std::chrono::seconds start_time{180};
 };
 
-// Goes the way: where there is a container already nothing is asked of the cluster. Otherwise adds
-// one and waits until it answers, by calling it: the API's status lags its start by up to a second.
+// Uses the container that `access` names: if it exists already, the cluster is asked nothing.
+// Otherwise adds one and calls it until it answers: the API's status lags its start by up to a
+// second.
 // Errors: kForbidden (the missing verb, or Pod Security's verdict), kUnavailable (the image),
-// kLimit (memory: asked before an ephemeral container works in the pod, whoever made it),
+// kLimit (memory: checked before an ephemeral container works in the pod, whoever made it),
 // kSeveralTargets (a probe saw JVMs of several users), kInterrupted, kTimeout.
-base::Result<PodEntry> enter_pod(kube::KubeClient& client, const kube::Pod& pod, const Way& way,
-                                 const Interrupt& interrupt, const EntryOptions& options);
+base::Result<PodEntry> enter_pod(kube::KubeClient& client, const kube::Pod& pod,
+                                 const PodAccess& access, const Interrupt& interrupt,
+                                 const EntryOptions& options);
 
 } // namespace jprof::plugin

@@ -26,7 +26,7 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
              : a + b;
 }
 
-// The manifest's word for a file's format, else what its ending says.
+// The format that the manifest gives for a file, otherwise the one of its ending.
 std::string format_in(const control::ResultMessage& result, const std::string& name) {
   for (const base::Json& file : base::json_array(result.manifest, "files")) {
     const std::string format = base::json_string(file, "format");
@@ -63,7 +63,7 @@ base::Status ReceivedFiles::adopt(const control::ResultFile& file, const std::st
   return {};
 }
 
-// Feeds the check what an earlier connection brought.
+// Feeds the check with what an earlier connection brought.
 base::Status ReceivedFiles::replay(std::size_t index, std::uint64_t offset) {
   const PendingFile& pending = files_[order_[index]].pending;
   std::array<std::byte, 64 * 1024> buffer{};
@@ -78,7 +78,7 @@ base::Status ReceivedFiles::replay(std::size_t index, std::uint64_t offset) {
   return {};
 }
 
-// What is announced is believed only as far as it fits: a disk that fills up harms more than us.
+// An announced size is believed only as far as it fits: a full disk harms more than just us.
 base::Status ReceivedFiles::check_room(const control::ResultMessage& result) const {
   std::uint64_t total = 0;
   std::uint64_t wanted = 0;

@@ -19,8 +19,8 @@
 namespace jprof::plugin {
 
 // The files of one capture as they arrive, over as many connections as it takes: what has arrived
-// stays, and resume_request() asks for the rest. The place of each file is chosen by its format,
-// never by the name that the sidecar gave. One thread at a time.
+// stays, and resume_request() asks for the rest. Each file's place is chosen by its format, never
+// by the name that the sidecar gave. One thread at a time.
 class ReceivedFiles {
  public:
   // Where a file of this format goes; an empty path refuses it.
@@ -36,17 +36,17 @@ class ReceivedFiles {
 
   explicit ReceivedFiles(Placement placement) : placement_(std::move(placement)) {}
 
-  // A result begins (again). kProtocol where it contradicts what came before or announces more than
-  // any capture holds, kIo where the disk has no room for it.
+  // A result begins (again). kProtocol if it contradicts what came before or announces more than
+  // any capture holds, kIo if the disk has no room for it.
   base::Status begin(const control::ResultMessage& result);
   base::Status add(const control::Chunk& chunk);
   // All files of the result are here and verified.
   base::Status finish();
 
-  // Something has arrived already: a new connection can go on from there.
+  // Something has already arrived: a new connection can resume from there.
   bool started() const { return started_; }
   control::FetchRequest resume_request(const std::string& id) const;
-  // What is on disk of them so far.
+  // How much of them is on disk so far.
   std::uint64_t bytes() const;
 
   std::vector<File>& files() { return files_; }

@@ -15,7 +15,8 @@ std::optional<std::chrono::system_clock::time_point> scheduled_time(std::string_
   const std::string_view digits = job.substr(dash + 1);
   std::int64_t minutes = 0;
   const char* end = digits.data() + digits.size();
-  // Eight digits are the years 1989 to 2160: a name that ends in a small number is no schedule.
+  // Eight digits are the years 1989 to 2160: a name that ends in a small number is not from a
+  // schedule.
   if (digits.size() != 8 || std::from_chars(digits.data(), end, minutes).ptr != end ||
       minutes < 10'000'000) {
     return std::nullopt;

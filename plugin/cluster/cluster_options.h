@@ -12,14 +12,14 @@
 
 namespace jprof::plugin {
 
-// kubectl's global flags, which a plugin must bring itself: adds them to a command. `options` must
+// Adds kubectl's global flags, which a plugin has to provide itself, to a command. `options` must
 // live as long as the command.
 void add_cluster_options(cli::Command command, kube::AccessOptions& options);
 
-// A client for what the flags, the kubeconfig or the pod's service account say.
+// A client for the cluster that the flags, the kubeconfig or the pod's service account name.
 base::Result<std::unique_ptr<kube::KubeClient>> connect(const kube::AccessOptions& options);
 
-// Who asks, as this machine knows it: a claim for the sidecar's log and for manifests.
+// The requester, as this machine knows it: a claim for the sidecar's log and for manifests.
 std::string requester(const kube::ClusterAccess& access);
 
 } // namespace jprof::plugin

@@ -15,12 +15,12 @@ using kube::mebibytes;
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
 // serve, session and the recorder with the largest region, 16 MiB: 10 MiB at the usual interval, 25
-// MiB at 1 ms with stacks that all differ (docs/design/memory.md). The sidecar bounds itself by
-// what is left, and looks again, from inside, before it begins.
+// MiB at 1 ms with stacks that all differ (docs/design/memory.md). The sidecar limits itself to
+// what is left, and checks again, from inside, before it begins.
 constexpr std::uint64_t kCaptureNeeds = 32 * kMebibyte;
 // The agent's tables and its thread, in the JVM's own container: up to 2 MiB were seen.
 constexpr std::uint64_t kAgentNeeds = 4 * kMebibyte;
-// The least that a JVM is known to run in.
+// The least memory that a JVM is known to run in.
 constexpr std::uint64_t kSmallestJvm = 32 * kMebibyte;
 
 constexpr const char* kOtherwise =
@@ -58,7 +58,7 @@ Headroom ask_headroom(kube::KubeClient& client, const kube::Pod& pod) {
   if (auto used = client.memory_use(pod.namespace_name, pod.name)) {
     out.used = std::move(*used);
   }
-  // Few may read nodes; asking first spares the cluster's log of refusals.
+  // Few users may read nodes; asking first spares the cluster's log the refusals.
   const auto allowed = client.may("", "get", "nodes", "");
   if (allowed && *allowed && !pod.node.empty()) {
     out.node_presses = client.node_lacks_memory(pod.node).value_or(false);

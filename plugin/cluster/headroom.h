@@ -12,17 +12,17 @@
 namespace jprof::plugin {
 
 // Memory that is left for an ephemeral container, as far as the API shows it. Such a container has
-// neither request nor limit of its own and lives within the pod's: where that is full the kernel
-// ends the largest process, and that is the JVM.
+// neither request nor limit of its own and lives within the pod's: when that is full, the kernel
+// ends the largest process, which is the JVM.
 struct Headroom {
   kube::MemoryUse used{}; // empty: the cluster measures nothing, or does not tell us
   bool node_presses = false;
 };
 
-// Asks what may be asked; what is refused or not there is not known.
+// Asks what it may; what is refused or absent stays unknown.
 Headroom ask_headroom(kube::KubeClient& client, const kube::Pod& pod);
 
-// kLimit with the figure and the cure where a capture does not fit beside the JVM.
+// kLimit with the figure and the cure if a capture does not fit beside the JVM.
 base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom);
 
 // What is known, in words, for doctor.

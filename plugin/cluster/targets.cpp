@@ -39,10 +39,10 @@ constexpr std::array<Spelling, 18> kSpellings{{{"pod", "pods"},
                                                {"jobs", "jobs"},
                                                {"deployments.apps", "deployments"}}};
 
-// The K of N that this seed takes; a retry of the same scheduled run takes the same.
+// The K of N that this seed selects; a retry of the same scheduled run selects the same ones.
 void choose(std::vector<kube::Pod>& pods, std::size_t most, const std::string& seed) {
   const auto rank = [&seed](const kube::Pod& pod) {
-    // A pod with the sidecar first, then by chance.
+    // Pods with the sidecar first, otherwise at random.
     return std::make_pair(!kube::find_sidecar(pod).has_value(),
                           base::sha256_hex(seed + "\n" + pod.uid));
   };

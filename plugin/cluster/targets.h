@@ -13,7 +13,7 @@
 
 namespace jprof::plugin {
 
-// What a command line names: POD, TYPE/NAME, or nothing but a selector.
+// What a command line names: POD, TYPE/NAME, or only a selector.
 struct TargetName {
   std::string kind; // "pods", "deployments", ...: the resource in the API
   std::string name;
@@ -21,7 +21,7 @@ struct TargetName {
   bool is_pod() const { return kind == "pods"; }
 };
 
-// "x" and "pod/x" are a pod; deploy/x, sts/x, ds/x, rs/x and job/x a workload, in kubectl's
+// "x" and "pod/x" are a pod; deploy/x, sts/x, ds/x, rs/x and job/x are workloads, in kubectl's
 // spellings. kUsage for other types.
 base::Result<TargetName> parse_target_name(std::string_view text);
 
@@ -37,15 +37,15 @@ struct Targets {
   std::size_t matching = 0;    // running pods that matched
 };
 
-// It runs, is not about to end, and is not of Windows.
+// It runs, is not about to end, and does not run Windows.
 bool can_be_profiled(const kube::Pod& pod);
 
-// Every pod that a target (see above) or, where it is empty, a selector means, in whatever state.
+// Every pod that a target (see above) or, if it is empty, a selector matches, in whatever state.
 base::Result<std::vector<kube::Pod>> pods_of(kube::KubeClient& client, const std::string& target,
                                              const std::string& selector);
 
-// Pods to profile. Of several those that are running and not about to end, in an order that
-// depends on the seed alone. kTargetNotFound where there is none.
+// Pods to profile. If there are several, those that are running and not about to end, in an order
+// that depends only on the seed. kTargetNotFound if there is none.
 base::Result<Targets> find_targets(kube::KubeClient& client, const TargetChoice& choice);
 
 } // namespace jprof::plugin

@@ -36,7 +36,7 @@ struct AttachOptions {
   std::string container;
 };
 
-// The answer's one file, as it comes.
+// The answer's only file, as it comes.
 class AnswerHandler final : public SessionHandler {
  public:
   using Sink = std::function<base::Status(std::string_view)>;
@@ -80,7 +80,8 @@ Result<control::Request> make_request(const kube::KubeClient& client,
   return request;
 }
 
-// With --json an answer is one text, held until it is whole: a hostile pod could fill the memory.
+// With --json an answer is one text, held until it is complete: a hostile pod could fill the
+// memory.
 constexpr std::uint64_t kMaxHeld = 64ULL << 20U;
 
 Result<int> take_text(Session& session, const control::Request& request, bool json) {
@@ -110,7 +111,7 @@ Result<int> take_text(Session& session, const control::Request& request, bool js
   return 0;
 }
 
-// What has arrived of a dump is the only copy of it: kept, and named.
+// What has arrived of a dump is the only copy: it is kept and named.
 base::Error partial(PendingFile file, const AnswerHandler& handler, base::Error error) {
   if (handler.arrived() == 0) {
     return error;
@@ -177,7 +178,7 @@ Result<int> attach(const AttachOptions& options, bool json) {
                                               : take_text(*session, request, json);
 }
 
-// Behind the command as well: those that no command of a JVM has. -s is one of VM.class_hierarchy.
+// Also after the command: those options that no JVM command has. -s is one of VM.class_hierarchy.
 std::vector<std::string> own_options() {
   return {"-n",         "--namespace",
           "-c",         "--container",

@@ -22,7 +22,7 @@ void add_open(cli::Program& program);
 void add_commands(cli::Program& program);
 
 // Completion for kubectl: candidates for the last of the words, and what a shell may add itself.
-// Asks the cluster for names, for two seconds at most.
+// Asks the cluster for names, for at most two seconds.
 int print_candidates(cli::Program& program, const std::vector<std::string>& words);
 
 } // namespace jprof::plugin

@@ -25,7 +25,7 @@ constexpr unsigned kMaxSeconds = 2;  // a shell waits; no candidates are better 
 constexpr const char* kFiles = ":0"; // the shell's own completion
 constexpr const char* kNoFiles = ":4";
 
-// What was typed so far, as far as candidates depend on it.
+// What was typed so far, as far as the candidates depend on it.
 struct Line {
   std::string command; // "" before it is known
   std::string target;
@@ -35,7 +35,7 @@ struct Line {
   kube::AccessOptions access;
 };
 
-// What the command that was named, or the default one, takes.
+// What the named command, or the default one, takes.
 std::optional<cli::Command> command_of(const cli::Program& program, const Line& line) {
   return program.find(line.command.empty() ? program.default_command() : line.command);
 }

@@ -34,7 +34,7 @@ bool is_url(std::string_view text) {
   return text.find("://") != std::string_view::npos;
 }
 
-// A capture's URL may be that of one of its files, as people copy it.
+// A capture's URL may be that of one of its files, since people copy those.
 void drop_file_name(std::string& path) {
   const auto slash = path.rfind('/');
   const std::string_view last = std::string_view(path).substr(slash + 1); // npos + 1 is 0
@@ -79,7 +79,7 @@ Result<Input> read_stored(const std::string& store_url, const std::string& text)
   return read_from(*store, stored);
 }
 
-// A folder with a capture in it, as `file://` stores hold them.
+// A folder that holds a capture, as `file://` stores do.
 bool is_directory(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/encoding.h"
 #include "lib/checks/check.h"
-#include "plugin/cluster/access_ladder.h"
 #include "plugin/cluster/cluster_options.h"
 #include "plugin/cluster/headroom.h"
-#include "plugin/cluster/ladder_options.h"
+#include "plugin/cluster/pod_access.h"
+#include "plugin/cluster/pod_access_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
 #include "plugin/session/ask.h"
@@ -31,24 +31,25 @@ struct DoctorOptions {
   kube::AccessOptions access;
   std::string target;
   std::string container;
-  LadderFlags ladder;
+  PodAccessFlags pod_access;
 };
 
-// One pod, asked question after question; the first that stands in the way ends it, and the rest
-// are skipped.
+// Checks one pod, question by question; the first obstacle ends it, and the rest is skipped.
 class Examination {
  public:
-  Examination(kube::KubeClient& client, const DoctorOptions& options, LadderOptions ladder)
-      : client_(client), options_(options), ladder_(std::move(ladder)) {}
+  Examination(kube::KubeClient& client, const DoctorOptions& options, PodAccessOptions access)
+      : client_(client), options_(options), pod_access_options_(std::move(access)) {}
 
   std::vector<Check> run();
-  // The ladder in words; empty where it was not reached.
-  std::string explanation() const { return pod_ && way_ ? explain(*pod_, *way_) : std::string(); }
+  // What explain() says; empty if it did not get that far.
+  std::string explanation() const {
+    return pod_ && access_ ? explain(*pod_, *access_) : std::string();
+  }
 
  private:
   bool ask_pod();
   bool ask_exec();
-  bool ask_way();
+  bool ask_access();
   bool ask_ephemeral();
   bool ask_headroom(const std::string& found);
   void ask_spec();
@@ -63,11 +64,11 @@ class Examination {
 
   kube::KubeClient& client_;
   const DoctorOptions& options_;
-  LadderOptions ladder_;
+  PodAccessOptions pod_access_options_;
   std::vector<Check> checks_;
   std::optional<kube::Pod> pod_;
   const kube::Container* jvm_ = nullptr; // of pod_; nullptr: several, none named
-  std::optional<Way> way_;
+  std::optional<PodAccess> access_;
   std::string skipped_ = "not asked"; // why what follows is unknown
 };
 
@@ -130,33 +131,33 @@ bool Examination::ask_exec() {
   return true;
 }
 
-// False: what there is to know without running anything in the pod has been asked.
-bool Examination::ask_way() {
-  Result<Way> way = find_way(*pod_, jvm_, ladder_);
-  if (!way && way.error().code == ErrorCode::kNoPlaceForAgent) {
+// False: everything that can be learned without running something in the pod has been asked.
+bool Examination::ask_access() {
+  Result<PodAccess> access = find_access(*pod_, jvm_, pod_access_options_);
+  if (!access && access.error().code == ErrorCode::kNoPlaceForAgent) {
     checks_.push_back(checks::skip(CheckId::kSidecarThere, "it would see the same"));
     checks_.push_back(checks::skip(CheckId::kEphemeral, "likewise"));
-    return fail(CheckId::kPodSpec, way.error());
+    return fail(CheckId::kPodSpec, access.error());
   }
-  if (!way) {
-    return fail(CheckId::kSidecarThere, way.error());
+  if (!access) {
+    return fail(CheckId::kSidecarThere, access.error());
   }
-  way_ = std::move(*way);
-  if (way_->kind == Way::Kind::kSidecar) {
-    pass(CheckId::kSidecarThere, way_->rungs.back().why);
+  access_ = std::move(*access);
+  if (access_->kind == PodAccess::Kind::kSidecar) {
+    pass(CheckId::kSidecarThere, access_->attempts.back().why);
     checks_.push_back(checks::skip(CheckId::kEphemeral, "not needed"));
     checks_.push_back(checks::skip(CheckId::kPodSpec, "asked inside"));
     return true;
   }
-  if (way_->kind == Way::Kind::kReuse) {
-    pass(CheckId::kSidecarThere, way_->rungs.back().why);
+  if (access_->kind == PodAccess::Kind::kReuse) {
+    pass(CheckId::kSidecarThere, access_->attempts.back().why);
     if (!ask_headroom("it is there: ")) {
       return false;
     }
     checks_.push_back(checks::skip(CheckId::kPodSpec, "asked inside"));
     return true;
   }
-  checks_.push_back(checks::warn(CheckId::kSidecarThere, way_->rungs.front().why,
+  checks_.push_back(checks::warn(CheckId::kSidecarThere, access_->attempts.front().why,
                                  "with the sidecar (charts/jprof-sidecar) a capture starts sooner "
                                  "and leaves no record in the pod"));
   if (ask_ephemeral()) {
@@ -184,19 +185,19 @@ bool Examination::ask_ephemeral() {
                         "--resource=pods/ephemeralcontainers, and bind it"));
   }
   const base::Status verdict =
-      client_.add_ephemeral_container(*pod_, *way_->make, kube::PatchMode::kVerdictOnly);
+      client_.add_ephemeral_container(*pod_, *access_->make, kube::PatchMode::kVerdictOnly);
   if (!verdict) {
     return fail(CheckId::kEphemeral, verdict.error());
   }
   return ask_headroom("the server would accept it, Pod Security included (dry run): " +
-                      way_->rungs.back().why + "; ");
+                      access_->attempts.back().why + "; ");
 }
 
 // Whether a capture through an ephemeral container would cost the JVM its memory.
 bool Examination::ask_headroom(const std::string& found) {
   const Headroom headroom = plugin::ask_headroom(client_, *pod_);
   const base::Status enough = check_headroom(*pod_, headroom);
-  if (!enough && !ladder_.force) {
+  if (!enough && !pod_access_options_.force) {
     return fail(CheckId::kEphemeral, enough.error());
   }
   const std::string text = found + headroom_text(*pod_, headroom);
@@ -207,7 +208,7 @@ bool Examination::ask_headroom(const std::string& found) {
 }
 
 void Examination::ask_spec() {
-  if (way_->must_probe) {
+  if (access_->must_probe) {
     checks_.push_back(checks::warn(CheckId::kPodSpec,
                                    "the API does not say which user the JVM runs as: one ephemeral "
                                    "container checks, and a second one may follow",
@@ -224,7 +225,7 @@ bool Examination::ask_session() {
     return fail(CheckId::kSidecarVersion, interrupt.error());
   }
   Result<std::unique_ptr<Session>> session =
-      open_session(client_, *pod_, way_->container, **interrupt);
+      open_session(client_, *pod_, access_->container, **interrupt);
   if (!session) {
     return fail(CheckId::kSidecarVersion, session.error());
   }
@@ -254,13 +255,13 @@ bool Examination::ask_session() {
 
 std::vector<Check> Examination::run() {
   using Step = bool (Examination::*)();
-  for (const Step step : {&Examination::ask_pod, &Examination::ask_exec, &Examination::ask_way,
+  for (const Step step : {&Examination::ask_pod, &Examination::ask_exec, &Examination::ask_access,
                           &Examination::ask_session}) {
     if (!(this->*step)()) {
       break;
     }
   }
-  // What lies behind an obstacle was not asked, and says so.
+  // Whatever comes after an obstacle was not checked, and says so.
   const int last = static_cast<int>(checks_.back().id);
   for (int id = last + 1; id <= static_cast<int>(CheckId::kLimits); ++id) {
     checks_.push_back(checks::skip(static_cast<CheckId>(id), skipped_));
@@ -271,10 +272,10 @@ std::vector<Check> Examination::run() {
 
 Result<int> doctor(const DoctorOptions& options, bool json) {
   JPROF_TRY_ASSIGN(const std::unique_ptr<kube::KubeClient> client, connect(options.access));
-  JPROF_TRY_ASSIGN(LadderOptions ladder, ladder_options(options.ladder, false));
-  Examination examination(*client, options, std::move(ladder));
+  JPROF_TRY_ASSIGN(PodAccessOptions access, pod_access_options(options.pod_access, false));
+  Examination examination(*client, options, std::move(access));
   const std::vector<Check> found = examination.run();
-  if (options.ladder.explain && !json) {
+  if (options.pod_access.explain && !json) {
     std::fputs(examination.explanation().c_str(), stderr);
   }
   const int code = checks::exit_code(found);
@@ -304,7 +305,7 @@ void add_doctor(cli::Program& program) {
   command.option("target", options->target, "POD, pod/NAME, deploy/NAME, ...").required();
   command.option("-c,--container", options->container,
                  "Container of the JVM; default: the pod's only one");
-  add_ladder_options(command, options->ladder);
+  add_pod_access_options(command, options->pod_access);
   add_cluster_options(command, options->access);
 }
 

@@ -3,7 +3,7 @@
 #include "lib/base/encoding.h"
 #include "lib/capture/capture_id.h"
 #include "lib/formats/format_writer.h"
-#include "plugin/capture/delivery.h"
+#include "plugin/capture/capture_store.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/cluster/cluster_options.h"
 #include "plugin/cluster/targets.h"
@@ -30,8 +30,8 @@ struct FetchOptions {
   std::string store_timeout = "60s";
 };
 
-// Every format that a sidecar may send, since only its answer says which there are; with -o only
-// those are kept. Without, there is a page at least.
+// Every format that a sidecar may send, since only its answer shows which ones exist; with -o only
+// those are kept. Without it, there is at least a page.
 std::vector<Output> outputs_of(const FetchOptions& options, std::vector<Output> plan) {
   Output::Keep keep = Output::Keep::kIfSent;
   if (options.outputs.empty()) {
@@ -69,7 +69,7 @@ Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& opti
   PodCapture out;
   JPROF_TRY_ASSIGN(out.pod, client.get_pod(client.access().namespace_name, target.name));
   JPROF_TRY_ASSIGN(const kube::Container* sidecar, kube::find_sidecar(out.pod));
-  out.way.container = sidecar->name;
+  out.access.container = sidecar->name;
   out.request.kind = control::RequestKind::kFetch;
   out.request.fetch.id = options.id;
   out.outputs = outputs_of(options, plan);

@@ -31,7 +31,7 @@ struct GcOptions {
   std::string selector;
 };
 
-// One ephemeral container of ours, and what became of it.
+// One of our ephemeral containers, and what became of it.
 struct Remnant {
   std::string pod;
   std::string container;
@@ -64,11 +64,12 @@ std::vector<Remnant> sweep(kube::KubeClient& client, const std::vector<kube::Pod
       out.push_back(std::move(one));
     }
   }
-  // Only now, so that many end side by side.
+  // Only now, so that many can end at the same time.
   for (Remnant& one : out) {
     const auto pod = std::find_if(pods.begin(), pods.end(),
                                   [&one](const kube::Pod& other) { return other.name == one.pod; });
-    // Until the API shows it too, the next command would still take it for one that runs.
+    // Until the API shows it too, the next command would still take the container for a running
+    // one.
     if (one.state == "told to end" &&
         await_end(client, *pod, one.container, interrupt, kMaxEndDelay)) {
       one.state = "ended now";

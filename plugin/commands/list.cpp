@@ -35,7 +35,7 @@ std::string sidecar_words(const kube::Pod& pod) {
   return ours->state_reason.empty() ? "not running" : ours->state_reason;
 }
 
-// Those of ours that run, by name: with one a capture needs no new one.
+// Our running ephemeral containers, by name: if there is one, a capture needs no new one.
 std::string ephemeral_names(const kube::Pod& pod) {
   std::string out;
   for (const kube::Container& container : pod.containers) {
@@ -90,7 +90,7 @@ std::string number_text(const Json& object, const char* key) {
   return std::to_string(base::json_int(object, key));
 }
 
-// For -c; "?" where neither the API nor the sidecar knows.
+// For -c; "?" if neither the API nor the sidecar knows.
 std::string container_of(const kube::Pod& pod, const std::string& runtime_id) {
   const auto found =
       std::find_if(pod.containers.begin(), pod.containers.end(),
@@ -98,7 +98,7 @@ std::string container_of(const kube::Pod& pod, const std::string& runtime_id) {
   return runtime_id.empty() || found == pod.containers.end() ? "?" : found->name;
 }
 
-// What the pod says of itself, foreign to the last byte: table_text makes it harmless.
+// What the pod says about itself, foreign to the last byte: table_text makes it harmless.
 void print_pod(const kube::Pod& pod, const Json& targets, const Json& captures) {
   std::vector<std::vector<std::string>> jvms{{"PID", "JAVA", "CONTAINER", "READY", "MAIN"}};
   for (const Json& jvm : targets) {

@@ -28,7 +28,7 @@ using base::Result;
 
 constexpr int kNoSuchProgram = 127; // what shells and posix_spawn's own children end with
 
-// What shows a page here: the user's choice, else the desktop's.
+// What shows a page here: the user's choice, otherwise the desktop's.
 std::string browser() {
   const char* chosen = std::getenv("BROWSER");
   if (chosen != nullptr && *chosen != '\0') {
@@ -42,7 +42,7 @@ std::string browser() {
 #endif
 }
 
-// The page that came last into the working directory, by the names that record gives.
+// The newest page in the working directory, by the names that record gives.
 Result<std::string> newest_page() {
   std::string found;
   fs::file_time_type latest = fs::file_time_type::min();
@@ -68,7 +68,7 @@ Result<std::string> newest_page() {
   return found;
 }
 
-// Its own process group and no terminal: a browser outlives us and talks a lot.
+// Its own process group and no terminal: a browser outlives us and prints a lot.
 Result<pid_t> start(const std::string& program, const std::string& page) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -116,7 +116,7 @@ Result<int> open_page(const std::string& named) {
   JPROF_TRY_ASSIGN(const pid_t child, start(program, path.string()));
   std::printf("%s\n", base::printable(path.string(), 4096).c_str());
   std::fflush(stdout);
-  // Openers hand the page over and end; a browser itself stays as long as its window.
+  // Openers hand the page over and end; a browser itself runs as long as its window is open.
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

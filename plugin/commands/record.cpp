@@ -8,12 +8,12 @@
 #include "lib/capture/capture_id.h"
 #include "lib/formats/format_writer.h"
 #include "lib/kube/cluster_label.h"
-#include "plugin/capture/delivery.h"
+#include "plugin/capture/capture_store.h"
 #include "plugin/capture/missing_files.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/schedule.h"
 #include "plugin/cluster/cluster_options.h"
-#include "plugin/cluster/ladder_options.h"
+#include "plugin/cluster/pod_access_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/run_captures.h"
@@ -53,7 +53,7 @@ struct RecordOptions {
   std::string cause;
   bool join = false;
   bool dry_run = false;
-  LadderFlags ladder;
+  PodAccessFlags pod_access;
 };
 
 std::string variable(const char* name) {
@@ -61,7 +61,7 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// When and why: a run of a CronJob is the same capture each time it is tried.
+// When and why: a CronJob's run is the same capture each time it is tried.
 struct Occasion {
   std::chrono::system_clock::time_point time;
   bool scheduled = false;
@@ -83,7 +83,7 @@ std::string image_digest(const std::string& image_id) {
   return at == std::string::npos ? std::string() : image_id.substr(at);
 }
 
-// The request without what differs from pod to pod.
+// The request, without what differs from pod to pod.
 Result<control::RecordRequest> make_request(const RecordOptions& options) {
   control::RecordRequest out;
   JPROF_TRY_ASSIGN(out.duration, base::parse_duration(options.duration));
@@ -116,7 +116,7 @@ base::Status fill_pod(control::RecordRequest& request, const kube::Pod& pod,
   facts.node = pod.node;
   facts.workload_kind = pod.workload_kind;
   facts.workload = pod.workload;
-  // Whom kubectl would take, too; else a JVM in any container is the one that is meant.
+  // kubectl's default container, if there is one; otherwise a JVM in any container will do.
   const bool named = !options.container.empty() || (options.pid == 0 && target != nullptr &&
                                                     target->name == pod.default_container);
   if (named) {
@@ -154,7 +154,7 @@ std::vector<Output> outputs_of(const std::vector<Output>& plan, const RecordOpti
       }
     }
   }
-  // Of the recording everything else is made here; the pod sends nothing but this.
+  // Everything else is made here, from the recording; the pod sends nothing else.
   if (!has(capture::kRecordingFormat)) {
     const std::string& first = out.front().path;
     out.push_back({std::string(capture::kRecordingFormat),
@@ -174,17 +174,18 @@ Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& 
                             const std::vector<Output>& plan, const RecordOptions& options,
                             const kube::ClusterAccess& access, const Occasion& occasion,
                             bool several) {
-  JPROF_TRY_ASSIGN(const LadderOptions ladder, ladder_options(options.ladder, occasion.scheduled));
+  JPROF_TRY_ASSIGN(const PodAccessOptions how,
+                   pod_access_options(options.pod_access, occasion.scheduled));
   PodCapture out;
   out.pod = pod;
   out.request.kind = control::RequestKind::kRecord;
   out.request.record = request;
-  // What the user may have typed wrong comes before what the pod may lack.
+  // What the user may have mistyped is checked before what the pod may lack.
   JPROF_TRY(fill_pod(out.request.record, pod, options, access, occasion));
   JPROF_TRY_ASSIGN(const kube::Container* target, kube::find_target(pod, options.container));
-  JPROF_TRY_ASSIGN(out.way, find_way(pod, target, ladder));
-  out.force = ladder.force;
-  out.request.record.force = ladder.force;
+  JPROF_TRY_ASSIGN(out.access, find_access(pod, target, how));
+  out.force = how.force;
+  out.request.record.force = how.force;
   out.request.record.pod_memory = pod.memory_limit.value_or(0);
   out.outputs = outputs_of(plan, options, pod, occasion.time, several);
   JPROF_TRY(check_places(out.outputs));
@@ -232,9 +233,9 @@ Result<int> record(const RecordOptions& options, bool json) {
       refused.push_back(refused_report(pod, std::move(one).error()));
     }
   }
-  if (options.ladder.explain && !json) {
+  if (options.pod_access.explain && !json) {
     for (const PodCapture& capture : captures) {
-      std::fputs(explain(capture.pod, capture.way).c_str(), stderr);
+      std::fputs(explain(capture.pod, capture.access).c_str(), stderr);
     }
   }
   if (options.leave_behind && !options.walker.empty() && options.walker != "vmstructs") {
@@ -309,7 +310,7 @@ void add_record(cli::Program& program) {
                    "  kubectl jprof record -l app=checkout --max-pods 3 --duration 30s\n"},
       [options, &program] { return record(*options, program.json()); });
   add_record_options(command, *options);
-  add_ladder_options(command, options->ladder);
+  add_pod_access_options(command, options->pod_access);
   add_cluster_options(command, options->access);
 }
 

@@ -8,7 +8,7 @@
 #include "lib/capture/manifest.h"
 #include "lib/capture/summary.h"
 #include "lib/cli/program.h"
-#include "plugin/capture/delivery.h"
+#include "plugin/capture/capture_store.h"
 #include "plugin/terminal/interrupt.h"
 #include "plugin/terminal/progress_line.h"
 
@@ -105,10 +105,10 @@ void print_report(const PodReport& report) {
   }
 }
 
-base::Json rungs_json(const Way& way) {
+base::Json attempts_json(const PodAccess& access) {
   base::Json out = base::Json::array();
-  for (const Way::Rung& rung : way.rungs) {
-    out.push_back({{"rung", rung.name}, {"taken", rung.taken}, {"why", rung.why}});
+  for (const PodAccess::Attempt& attempt : access.attempts) {
+    out.push_back({{"rung", attempt.name}, {"taken", attempt.taken}, {"why", attempt.why}});
   }
   return out;
 }
@@ -120,7 +120,7 @@ std::string left_words(const MadeContainer& one) {
                            one.idle_exit + " without a call";
 }
 
-// The last word: what stays in the cluster.
+// The last line: what stays in the cluster.
 void print_left(const std::vector<PodReport>& reports) {
   for (const PodReport& report : reports) {
     for (const MadeContainer& one : report.made) {
@@ -178,7 +178,7 @@ Result<int> run_captures(std::unique_ptr<kube::KubeClient> client,
                  captures.size() + refused.size(), matching);
   }
   for (const PodCapture& capture : captures) {
-    std::fputs(json ? "" : announcement(capture.pod, capture.way).c_str(), stderr);
+    std::fputs(json ? "" : announcement(capture.pod, capture.access).c_str(), stderr);
   }
   std::vector<PodReport> reports;
   {
@@ -223,9 +223,9 @@ void print_plan(const std::vector<PodCapture>& captures, const std::vector<PodRe
     list.push_back({{"namespace", capture.pod.namespace_name},
                     {"pod", capture.pod.name},
                     {"container", request.pod.container},
-                    {"execIn", capture.way.container},
-                    {"newEphemeralContainer", capture.way.kind == Way::Kind::kNew},
-                    {"access", rungs_json(capture.way)},
+                    {"execIn", capture.access.container},
+                    {"newEphemeralContainer", capture.access.kind == PodAccess::Kind::kNew},
+                    {"access", attempts_json(capture.access)},
                     {"command", {"/jprof", "session"}},
                     {"duration", base::format_duration(request.duration)},
                     {"event", request.event},

@@ -13,13 +13,15 @@
 
 namespace jprof::plugin {
 
-// --store and --store-timeout, before anything is captured: refuses what does not answer as a store
-// (check_store), and says on stderr while it is silent. Nothing to do without a URL.
+// --store and --store-timeout, before anything is captured: refuses whatever does not answer as a
+// store (check_store), and reports on stderr while the store is silent. Nothing to do without a
+// URL.
 base::Status try_store(const std::string& store_url, const std::string& timeout, bool json);
 
-// Runs captures at once, each on a thread and connection of its own, with progress on stderr, and
-// prints what came of them (stdout) and of those `refused` before. `matching`: of how many pods
-// these were chosen. Returns the exit code; the Error of a single capture that brought nothing.
+// Runs captures in parallel, each on a thread and connection of its own, with progress on stderr,
+// and prints the results (stdout), also of those that were `refused` before. `matching`: how many
+// pods these were chosen from. Returns the exit code; or the Error of a single capture that brought
+// nothing.
 base::Result<int> run_captures(std::unique_ptr<kube::KubeClient> client,
                                const std::vector<PodCapture>& captures,
                                std::vector<PodReport> refused, std::size_t matching, bool json);

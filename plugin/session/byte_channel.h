@@ -10,7 +10,7 @@
 
 namespace jprof::plugin {
 
-// Both ends' bytes of one `/jprof session`, wherever it runs. One thread at a time.
+// Both directions of one `/jprof session`, wherever it runs. One thread at a time.
 class ByteChannel {
  public:
   struct Event {
@@ -23,11 +23,11 @@ class ByteChannel {
   virtual ~ByteChannel() = default;
 
   virtual base::Status write(std::string_view bytes) = 0;
-  // What comes next, or kNothing when `timeout` has passed or `wake_fd` is readable. An Error is a
+  // The next event, or kNothing when `timeout` has passed or `wake_fd` is readable. An Error is a
   // lost connection: the session may still run.
   virtual base::Result<Event> read(std::chrono::milliseconds timeout, int wake_fd) = 0;
-  // What the session printed to stderr, foreign text, its last part.
-  virtual const std::string& complaints() const = 0;
+  // The last part of what the session printed to stderr; foreign text.
+  virtual const std::string& error_output() const = 0;
 };
 
 } // namespace jprof::plugin

@@ -7,7 +7,7 @@
 namespace jprof::plugin {
 namespace {
 
-constexpr std::size_t kMaxComplaints = 4096;
+constexpr std::size_t kMaxErrorOutput = 4096;
 
 } // namespace
 
@@ -27,9 +27,9 @@ base::Result<ByteChannel::Event> ExecChannel::read(std::chrono::milliseconds tim
     case kube::ExecEvent::Kind::kExit:
       return Event{Event::Kind::kEnded, {}, event->exit_code};
     case kube::ExecEvent::Kind::kStderr:
-      complaints_ += event->data;
-      if (complaints_.size() > kMaxComplaints) {
-        complaints_.erase(0, complaints_.size() - kMaxComplaints);
+      error_output_ += event->data;
+      if (error_output_.size() > kMaxErrorOutput) {
+        error_output_.erase(0, error_output_.size() - kMaxErrorOutput);
       }
       break;
     }

@@ -21,11 +21,11 @@ class ExecChannel final : public ByteChannel {
 
   base::Status write(std::string_view bytes) override { return stream_->write(bytes); }
   base::Result<Event> read(std::chrono::milliseconds timeout, int wake_fd) override;
-  const std::string& complaints() const override { return complaints_; }
+  const std::string& error_output() const override { return error_output_; }
 
  private:
   std::unique_ptr<kube::ExecStream> stream_;
-  std::string complaints_;
+  std::string error_output_;
 };
 
 } // namespace jprof::plugin

@@ -21,8 +21,8 @@ tl::unexpected<base::Error> out_of_place(FrameType type) {
                                                       " frame where none is allowed");
 }
 
-// How long a sidecar may work at a request before its result is due. No capture is longer than a
-// day, also not one that somebody else has asked for.
+// How long a sidecar may work on a request before its result is due. No capture is longer than a
+// day, not even one that somebody else requested.
 std::chrono::nanoseconds work_time(const control::Request& request) {
   constexpr std::chrono::hours kMaxCaptureTime{24};
   constexpr std::chrono::seconds kAttachTime{30}; // docs/formats/control.md
@@ -40,7 +40,7 @@ std::chrono::nanoseconds work_time(const control::Request& request) {
   }
 }
 
-// The sidecar's refusal as our own failure: same code, its words, and who is in the way.
+// The sidecar's refusal as our own failure: same code, its words, and what is in the way.
 base::Error to_error(const control::ErrorMessage& message) {
   base::Error error = message.error;
   if (error.code == ErrorCode::kBusy && error.cure.empty() && !message.busy_until.empty()) {
@@ -69,9 +69,9 @@ base::Error Session::lost_error(base::Error error) {
   return error;
 }
 
-// The session's process ended: its own words say why, if it had any.
+// The session's process ended: its own words say why, if it printed any.
 base::Error Session::ended(int exit_code) const {
-  const std::string words = base::printable(channel_->complaints(), 500);
+  const std::string words = base::printable(channel_->error_output(), 500);
   const std::string detail = words.empty() ? "" : ": " + words;
   if (!heard_ && exit_code != 0) {
     return base::make_error(ErrorCode::kNoSidecar,
@@ -115,7 +115,7 @@ base::Status Session::on_interrupt(Stage stage) {
     return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept");
   }
   if (stage == Stage::kArriving) {
-    // The first one asks for what there is, and that is what comes.
+    // The first interrupt asks for what there is, and that is what comes.
     return count > 1 ? base::make_failure(ErrorCode::kInterrupted,
                                           "interrupted while the files were on their way")
                      : base::Status();
@@ -132,14 +132,14 @@ base::Status Session::on_interrupt(Stage stage) {
 }
 
 base::Error Session::after_discard(base::Error error) {
-  // Recorded, but not sealed, is not thrown away either.
+  // A capture that is recorded but not sealed is not discarded either.
   const bool says_all =
       refusal_ ? error.code == ErrorCode::kNotStored : error.code == ErrorCode::kInterrupted;
   if (!discard_until_ || says_all) {
     return error;
   }
   if (refusal_) {
-    discarded_ = true; // it ended without a capture, for this reason or another
+    discarded_ = true; // it ended without a capture, for whatever reason
     return base::make_error(ErrorCode::kInterrupted, "interrupted, nothing kept");
   }
   return base::make_error(ErrorCode::kInterrupted,
@@ -244,7 +244,7 @@ Result<control::ResultMessage> Session::converse(const control::Request& request
   constexpr std::chrono::nanoseconds kMost = std::chrono::hours(24 * 365);
   auto until = Clock::now() + std::min(work_time(request), kMost) + timing_.overtime;
   for (;;) {
-    // Once there is a result there is nothing left to stop: the files only have to arrive.
+    // Once there is a result, nothing is left to stop: the files only have to arrive.
     JPROF_TRY_ASSIGN(const Frame frame,
                      wait_frame(result ? Stage::kArriving : Stage::kWorking, until));
     switch (frame.type) {
@@ -261,7 +261,7 @@ Result<control::ResultMessage> Session::converse(const control::Request& request
         return out_of_place(frame.type);
       }
       JPROF_TRY_ASSIGN(result, control::parse_result(frame.payload));
-      if (discard_until_) { // too late to throw it away
+      if (discard_until_) { // too late to discard it
         return base::make_failure(ErrorCode::kInterrupted,
                                   "interrupted, but the capture was sealed before that");
       }

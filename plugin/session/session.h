@@ -16,7 +16,7 @@
 
 namespace jprof::plugin {
 
-// What a request's owner does with its answers. Called on the session's thread; an Error ends the
+// What a request's owner does with the answers. Called on the session's thread; an Error ends the
 // request and is what Session::run returns.
 class SessionHandler {
  public:
@@ -34,38 +34,39 @@ class Session {
  public:
   struct Timing {
     std::chrono::milliseconds hello{20000};   // for the other side's hello
-    std::chrono::milliseconds ping{10000};    // without a word this long, ask
-    std::chrono::milliseconds silence{60000}; // without a word this long, give up
-    // For the result, from when the request must have done its work: attaching and sealing take
-    // long where CPU is short, but a sidecar that only says how it goes would hold us for ever.
+    std::chrono::milliseconds ping{10000};    // ask after this long without a frame
+    std::chrono::milliseconds silence{60000}; // give up after this long without a frame
+    // For the result, counted from when the request must have done its work: attaching and sealing
+    // take long if CPU is short, but a sidecar that only reports progress would hold us for ever.
     std::chrono::milliseconds overtime{600'000};
-    // For the word that a capture was thrown away: a JVM that hangs may keep the recorder waiting.
+    // For the report that a capture was discarded: a JVM that hangs may keep the recorder waiting.
     std::chrono::milliseconds discard{5000};
   };
 
-  // `seen_interrupts`: how many were acted on already; one means that record requests are to end.
+  // `seen_interrupts`: how many have been acted on already; one means that record requests are to
+  // end.
   Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt, int seen_interrupts);
   Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt, int seen_interrupts,
           Timing timing);
 
-  // Greets and agrees on a protocol. kNoSidecar where what runs there is no jprof.
+  // Exchanges hellos and agrees on a protocol. kNoSidecar if what runs there is not jprof.
   base::Status open();
-  // One request to its end. An interrupt sends a cancel: the first keeps, the second discards, and
-  // the sidecar's answer to that is waited for: kInterrupted says what became of the capture. Once
-  // files are on their way only the second one ends it.
+  // Runs one request to its end. An interrupt sends a cancel: the first one keeps, the second one
+  // discards, and the sidecar's answer to it is awaited: kInterrupted says what became of the
+  // capture. Once files are arriving, only the second one ends it.
   base::Result<control::ResultMessage> run(const control::Request& request,
                                            SessionHandler& handler);
 
-  // Says that the capture need not be kept, to a sidecar that knows of such, and waits for its
-  // answer no longer than this.
+  // Tells a sidecar that supports it that the capture need not be kept, and waits for its answer no
+  // longer than this.
   void release(const std::string& id, std::chrono::milliseconds timeout);
 
-  // The last failure was the connection's, not an answer: the capture may go on without us.
+  // The last failure was the connection's, not an answer: the capture may continue without us.
   bool lost() const { return lost_; }
-  // The sidecar has confirmed that it threw the capture away.
+  // The sidecar has confirmed that it discarded the capture.
   bool discarded() const { return discarded_; }
   const control::Hello& peer() const { return peer_; }
-  // Who was in the way, of a failure with kBusy.
+  // What was in the way, for a failure with kBusy.
   const std::optional<control::ErrorMessage>& refusal() const { return refusal_; }
 
  private:
@@ -77,7 +78,7 @@ class Session {
                                                 SessionHandler& handler);
   base::Result<control::Frame> wait_frame(Stage stage, Clock::time_point until);
   base::Status on_interrupt(Stage stage);
-  // What a failure means once the capture was to be thrown away.
+  // What a failure means once the capture was to be discarded.
   base::Error after_discard(base::Error error);
   base::Status send(control::FrameType type, std::string_view payload);
   bool knows(std::string_view word) const;
@@ -93,9 +94,9 @@ class Session {
   std::optional<control::ErrorMessage> refusal_;
   bool heard_ = false; // at least one frame came
   bool lost_ = false;
-  std::optional<Clock::time_point> discard_until_; // the sidecar was told to throw it away
+  std::optional<Clock::time_point> discard_until_; // the sidecar was told to discard it
   bool discarded_ = false;
-  bool records_ = false; // the request is one for a capture, which is all that can be thrown away
+  bool records_ = false; // the request is for a capture, the only thing that can be discarded
 };
 
 } // namespace jprof::plugin

@@ -19,13 +19,13 @@ class Interrupt {
 
   // How often it was asked to stop.
   int count() const { return count_.load(); }
-  // Readable once count() > seen; -1 where nothing more is told apart (seen >= 2).
+  // Readable once count() > seen; -1 if no more are distinguished (seen >= 2).
   int wake_fd(int seen) const;
   // One more. Async-signal-safe.
   void raise();
 
-  // SIGINT, SIGTERM and SIGHUP (unless it is ignored, as under nohup) raise this one from now on; a
-  // third ends the process with 130. It must live as long as the process.
+  // From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored, as under nohup) raise this one; a
+  // third one ends the process with 130. It must live as long as the process.
   void install();
 
  private:

@@ -54,7 +54,8 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::erase() {
-  // Back to the first line, then clear to the end of the screen: no colours, so NO_COLOR holds.
+  // Back to the first line, then clear to the end of the screen: no colours, so NO_COLOR is
+  // respected.
   if (drawn_ > 0) {
     std::fputs("\r", stderr);
     if (drawn_ > 1) {

@@ -10,9 +10,9 @@
 
 namespace jprof::plugin {
 
-// What is going on, on standard error: on a terminal a line for each pod that is rewritten in
-// place, elsewhere one line each time the state of a pod changes in kind. Texts must be printable
-// already. Thread-safe.
+// Progress on standard error: on a terminal, a line for each pod that is rewritten in place;
+// elsewhere, one line each time the kind of a pod's state changes. Texts must already be printable.
+// Thread-safe.
 class ProgressLine {
  public:
   enum class Mode { kTerminal, kLines, kSilent };
@@ -20,7 +20,7 @@ class ProgressLine {
   static Mode mode_of_stderr();
 
   ProgressLine(Mode mode, std::size_t slots);
-  // Removes what is on a terminal.
+  // Clears what is on a terminal.
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -43,7 +43,7 @@ class ProgressLine {
   std::size_t drawn_ = 0; // lines on the terminal
 };
 
-// At most so many columns of UTF-8 text, the rest cut and marked by "…".
+// At most this many columns of UTF-8 text; the rest is cut off and marked by "…".
 std::string fit_columns(std::string_view text, std::size_t columns);
 
 } // namespace jprof::plugin

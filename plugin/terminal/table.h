@@ -7,8 +7,8 @@
 
 namespace jprof::plugin {
 
-// Rows in columns, the first row being the header; cells are made safe for a terminal, empty ones
-// become "-".
+// Rows in columns, the first row being the header; cells are made safe for a terminal, and empty
+// ones become "-".
 std::string table_text(std::vector<std::vector<std::string>> rows);
 
 } // namespace jprof::plugin

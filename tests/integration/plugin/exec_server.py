@@ -226,8 +226,8 @@ class ExecServer:
                 pass  # what it held was for a program that has ended
 
         threading.Thread(target=inputs, daemon=True).start()
-        complaints = threading.Thread(target=errors, daemon=True)
-        complaints.start()
+        error_reader = threading.Thread(target=errors, daemon=True)
+        error_reader.start()
         sent = 0
         try:
             for channel in (0, 1, 2, 3):
@@ -244,7 +244,7 @@ class ExecServer:
                     return
                 send(1, data)
                 sent += len(data)
-            complaints.join()
+            error_reader.join()
             code = child.wait()
             status = fault.get("status") or ({"status": "Success"} if code == 0 else {
                 "status": "Failure", "reason": "NonZeroExitCode",
@@ -257,7 +257,7 @@ class ExecServer:
             child.wait()
         finally:
             child.stdout.close()
-            complaints.join()
+            error_reader.join()
             child.stderr.close()
 
     @staticmethod

@@ -29,11 +29,11 @@ class BrokenChannel final : public ByteChannel {
       return base::make_failure(ErrorCode::kUnavailable, "connection reset");
     }
   }
-  const std::string& complaints() const override { return complaints_; }
+  const std::string& error_output() const override { return error_output_; }
 
  private:
   int step_ = 0;
-  std::string complaints_;
+  std::string error_output_;
 };
 
 class CaptureRunTest : public ::testing::Test {

@@ -41,11 +41,11 @@ class ScriptedChannel final : public ByteChannel {
     script_->pop_front();
     return event;
   }
-  const std::string& complaints() const override { return complaints_; }
+  const std::string& error_output() const override { return error_output_; }
 
   std::shared_ptr<std::vector<control::Frame>> told_ =
       std::make_shared<std::vector<control::Frame>>();
-  std::string complaints_ = "cannot reach serve\x1b[2J";
+  std::string error_output_ = "cannot reach serve\x1b[2J";
   std::string for_ever_; // said again and again once the script is at its end
 
  private:

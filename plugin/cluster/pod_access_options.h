@@ -4,7 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/cli/program.h"
-#include "plugin/cluster/access_ladder.h"
+#include "plugin/cluster/pod_access.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace jprof::plugin {
 
-// The flags behind LadderOptions, as they were typed.
-struct LadderFlags {
-  std::string ephemeral; // auto, never, always; empty: the default of the occasion
+// The flags behind PodAccessOptions, as they were typed.
+struct PodAccessFlags {
+  std::string ephemeral; // auto, never, always; empty: the command's default
   std::string image;     // empty: JPROF_IMAGE, else the one that this release was built with
   std::string pull_policy = "IfNotPresent";
   std::optional<std::int64_t> uid{};
@@ -25,9 +25,9 @@ struct LadderFlags {
 };
 
 // `flags` must live as long as the command.
-void add_ladder_options(cli::Command command, LadderFlags& flags);
+void add_pod_access_options(cli::Command command, PodAccessFlags& flags);
 
-// A scheduled run adds nothing to pods unless it is told to: each time a record would stay. kUsage.
-base::Result<LadderOptions> ladder_options(const LadderFlags& flags, bool scheduled);
+// A scheduled run adds nothing to pods unless told to: each time, a record would stay. kUsage.
+base::Result<PodAccessOptions> pod_access_options(const PodAccessFlags& flags, bool scheduled);
 
 } // namespace jprof::plugin

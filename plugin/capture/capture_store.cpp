@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/capture/delivery.h"
+#include "plugin/capture/capture_store.h"
 
 #include "lib/base/duration.h"
 #include "lib/base/encoding.h"
@@ -64,7 +64,7 @@ store::PutOptions put_options(const capture::Manifest& manifest, std::string typ
   return out;
 }
 
-// The manifest names every file that the bundle must have, so those that were not fetched would
+// The manifest names every file that the bundle must contain, so files that were not fetched would
 // make it one that never verifies.
 base::Status check_complete(const capture::Manifest& manifest,
                             const std::vector<ReceivedFiles::File>& files) {
@@ -90,7 +90,7 @@ open_store(const std::string& store_url, std::chrono::milliseconds patience, std
   return store::make_object_store(url, std::move(options));
 }
 
-// Looks on while a store is at work: tells when nothing moves, and hands Ctrl-C on.
+// Watches a store at work: reports when nothing moves, and passes Ctrl-C on.
 class StoreWatch {
  public:
   explicit StoreWatch(const StoreWait& wait)
@@ -130,7 +130,7 @@ class StoreWatch {
   std::jthread thread_; // last: it uses the others
 };
 
-// A body whose reading shows that the store takes it.
+// A body that notices, when it is read, that the store is accepting it.
 class WatchedBody final : public http::BodySource {
  public:
   WatchedBody(const http::BodySource& body, StoreWatch& watch) : body_(body), watch_(watch) {}

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/cluster/ladder_options.h"
+#include "plugin/cluster/pod_access_options.h"
 
 #include <string_view>
 
@@ -9,13 +9,13 @@ namespace {
 
 constexpr const char* kGroup = "Pods without the sidecar";
 // A release is built with the digest of its image (docs/releasing.md). Any other build has none: a
-// name that is not pinned may be somebody else's tomorrow.
+// name that is not pinned may belong to somebody else tomorrow.
 constexpr std::string_view kImage = JPROF_IMAGE;
 constexpr std::int64_t kLargestId = 0xffff'fffe; // user and group ids of Linux have 32 bits
 
 } // namespace
 
-void add_ladder_options(cli::Command command, LadderFlags& flags) {
+void add_pod_access_options(cli::Command command, PodAccessFlags& flags) {
   command
       .option("--ephemeral", flags.ephemeral,
               "Add an ephemeral container if no sidecar can be used: auto (default; never in a "
@@ -50,9 +50,9 @@ void add_ladder_options(cli::Command command, LadderFlags& flags) {
   command.flag("--explain", flags.explain, "Explain which way into the pod is taken, and why");
 }
 
-base::Result<LadderOptions> ladder_options(const LadderFlags& flags, bool scheduled) {
-  using Ephemeral = LadderOptions::Ephemeral;
-  LadderOptions out;
+base::Result<PodAccessOptions> pod_access_options(const PodAccessFlags& flags, bool scheduled) {
+  using Ephemeral = PodAccessOptions::Ephemeral;
+  PodAccessOptions out;
   if (flags.ephemeral == "never" || (flags.ephemeral.empty() && scheduled)) {
     out.ephemeral = Ephemeral::kNever;
   } else if (flags.ephemeral == "always") {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/cluster/access_ladder.h"
+#include "plugin/cluster/pod_access.h"
 
 #include "lib/base/encoding.h"
 #include "lib/base/random.h"
@@ -13,7 +13,7 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
-using Ephemeral = LadderOptions::Ephemeral;
+using Ephemeral = PodAccessOptions::Ephemeral;
 using State = kube::Container::State;
 
 constexpr std::size_t kNameCharacters = 8;
@@ -32,9 +32,10 @@ bool shares_processes(const kube::Pod& pod) {
   return pod.share_process_namespace || pod.host_pid;
 }
 
-// Whom the new container has to be: what the user said, then what the API knows.
+// The ids that the new container needs: those that the user gave, otherwise those that the API
+// knows.
 kube::Ids wanted_ids(const kube::Pod& pod, const kube::Container* target,
-                     const LadderOptions& options) {
+                     const PodAccessOptions& options) {
   kube::Ids out = target == nullptr ? pod.wanted : kube::ids_of(pod, *target);
   out.uid = options.ids.uid ? options.ids.uid : out.uid;
   out.gid = options.ids.gid ? options.ids.gid : out.gid;
@@ -49,51 +50,51 @@ const kube::Container* first_container(const kube::Pod& pod) {
   return found == pod.containers.end() ? nullptr : &*found;
 }
 
-// One that was asked for must be there; more than that does no harm, since it is there already.
+// A capability that was requested must be there; more does no harm, since it is there already.
 bool has_capability(const kube::Container& container, const std::string& wanted) {
   const auto& all = container.capabilities;
   return wanted.empty() || std::find(all.begin(), all.end(), wanted) != all.end();
 }
 
-class Ladder {
+class AccessSearch {
  public:
   // `gone` are containers that the API still calls running.
-  Ladder(const kube::Pod& pod, const kube::Container* target, const LadderOptions& options,
-         std::vector<std::string> gone)
+  AccessSearch(const kube::Pod& pod, const kube::Container* target, const PodAccessOptions& options,
+               std::vector<std::string> gone)
       : pod_(pod), target_(target), options_(options), ids_(wanted_ids(pod, target, options)),
         gone_(std::move(gone)) {}
 
-  Result<Way> climb() {
+  Result<PodAccess> run() {
     if (try_sidecar()) {
-      return std::move(way_);
+      return std::move(access_);
     }
     if (try_reuse()) {
       look_further();
-      return std::move(way_);
+      return std::move(access_);
     }
     JPROF_TRY(check_tmp());
     JPROF_TRY_ASSIGN(const bool made, try_new());
     if (made) {
-      return std::move(way_);
+      return std::move(access_);
     }
     return base::fail(nothing_left());
   }
 
  private:
-  bool skip(const char* rung, std::string why) {
-    way_.rungs.push_back({rung, false, std::move(why)});
+  bool skip(const char* name, std::string why) {
+    access_.attempts.push_back({name, false, std::move(why)});
     return false;
   }
-  bool take(Way::Kind kind, const char* rung, const std::string& container, std::string why) {
-    way_.kind = kind;
-    way_.container = container;
-    way_.rungs.push_back({rung, true, std::move(why)});
+  bool take(PodAccess::Kind kind, const char* name, const std::string& container, std::string why) {
+    access_.kind = kind;
+    access_.container = container;
+    access_.attempts.push_back({name, true, std::move(why)});
     return true;
   }
 
   bool try_sidecar();
   bool try_reuse();
-  // Why this one of ours cannot be used again; empty: it can.
+  // Why this container of ours cannot be used again; empty: it can.
   std::string misfit(const kube::Container& one) const;
   void look_further();
   base::Status check_tmp() const;
@@ -103,43 +104,43 @@ class Ladder {
 
   const kube::Pod& pod_;
   const kube::Container* target_;
-  const LadderOptions& options_;
+  const PodAccessOptions& options_;
   kube::Ids ids_;
   std::vector<std::string> gone_;
-  Way way_;
+  PodAccess access_;
 };
 
-bool Ladder::try_sidecar() {
-  constexpr const char* kRung = "sidecar";
+bool AccessSearch::try_sidecar() {
+  constexpr const char* kName = "sidecar";
   const kube::Container* sidecar = pod_.find("jprof");
   if (sidecar == nullptr) {
-    return skip(kRung, "the pod has no container jprof");
+    return skip(kName, "the pod has no container jprof");
   }
   if (options_.ephemeral == Ephemeral::kAlways) {
-    return skip(kRung, "--ephemeral=always");
+    return skip(kName, "--ephemeral=always");
   }
   if (sidecar->state != State::kRunning) {
-    return skip(kRung, "container jprof is not running" +
+    return skip(kName, "container jprof is not running" +
                            (sidecar->state_reason.empty()
                                 ? std::string()
                                 : ": " + base::printable(sidecar->state_reason)));
   }
-  // Asked for a sidecar and nothing else: let it say itself what it cannot see.
+  // The user wants a sidecar and nothing else: let it report itself what it cannot see.
   if (!shares_processes(pod_) && options_.ephemeral == Ephemeral::kAuto) {
-    return skip(kRung,
+    return skip(kName,
                 "container jprof is running but cannot see the JVM: shareProcessNamespace is not "
                 "set in the pod");
   }
   if (!has_capability(*sidecar, options_.capability)) {
-    return skip(kRung, "container jprof is running without the capability " + options_.capability);
+    return skip(kName, "container jprof is running without the capability " + options_.capability);
   }
-  return take(Way::Kind::kSidecar, kRung, sidecar->name, "container jprof is running");
+  return take(PodAccess::Kind::kSidecar, kName, sidecar->name, "container jprof is running");
 }
 
-bool Ladder::try_reuse() {
-  constexpr const char* kRung = "live ephemeral container";
+bool AccessSearch::try_reuse() {
+  constexpr const char* kName = "live ephemeral container";
   if (options_.ephemeral != Ephemeral::kAuto) {
-    return skip(kRung, options_.ephemeral == Ephemeral::kNever ? "--ephemeral=never"
+    return skip(kName, options_.ephemeral == Ephemeral::kNever ? "--ephemeral=never"
                                                                : "--ephemeral=always");
   }
   std::string why = "none of ours is running";
@@ -150,14 +151,15 @@ bool Ladder::try_reuse() {
     }
     const std::string misfits = misfit(one);
     if (misfits.empty()) {
-      return take(Way::Kind::kReuse, kRung, one.name, one.name + " runs and has the JVM's ids");
+      return take(PodAccess::Kind::kReuse, kName, one.name,
+                  one.name + " runs and has the JVM's ids");
     }
     why = one.name + " " + misfits;
   }
-  return skip(kRung, why);
+  return skip(kName, why);
 }
 
-std::string Ladder::misfit(const kube::Container& one) const {
+std::string AccessSearch::misfit(const kube::Container& one) const {
   const auto differs = [](const std::optional<std::int64_t>& a,
                           const std::optional<std::int64_t>& b) { return a && b && *a != *b; };
   if (std::find(gone_.begin(), gone_.end(), one.name) != gone_.end()) {
@@ -166,7 +168,7 @@ std::string Ladder::misfit(const kube::Container& one) const {
   if (!shares_processes(pod_) && target_ != nullptr && one.target != target_->name) {
     return "was made for container " + base::printable(one.target);
   }
-  // One with the image's own user was made to look only.
+  // One with the image's own user was made only to find out the ids.
   if (!one.wanted.uid || differs(one.wanted.uid, ids_.uid) || differs(one.wanted.gid, ids_.gid)) {
     return "runs as another user (" + ids_text(one.wanted) + ")";
   }
@@ -179,17 +181,16 @@ std::string Ladder::misfit(const kube::Container& one) const {
   return {};
 }
 
-void Ladder::look_further() {
+void AccessSearch::look_further() {
   std::vector<std::string> gone = gone_;
-  gone.push_back(way_.container);
-  if (Result<Way> next = Ladder(pod_, target_, options_, std::move(gone)).climb()) {
-    way_.if_gone = std::make_shared<const Way>(std::move(*next));
+  gone.push_back(access_.container);
+  if (Result<PodAccess> next = AccessSearch(pod_, target_, options_, std::move(gone)).run()) {
+    access_.if_gone = std::make_shared<const PodAccess>(std::move(*next));
   }
 }
 
-// HotSpot takes commands in its /tmp: where nothing can be written there no container of ours
-// helps.
-base::Status Ladder::check_tmp() const {
+// HotSpot takes commands in its /tmp: if nothing can be written there, no container of ours helps.
+base::Status AccessSearch::check_tmp() const {
   const kube::Container* target = target_ != nullptr ? target_ : first_container(pod_);
   if (target == nullptr || !target->read_only_root || target->tmp_volume || !obstacle().empty()) {
     return {};
@@ -202,7 +203,7 @@ base::Status Ladder::check_tmp() const {
 }
 
 // Why no ephemeral container can be added to this pod.
-std::string Ladder::obstacle() const {
+std::string AccessSearch::obstacle() const {
   if (options_.ephemeral == Ephemeral::kNever) {
     return "--ephemeral=never";
   }
@@ -218,10 +219,10 @@ std::string Ladder::obstacle() const {
   return {};
 }
 
-Result<bool> Ladder::try_new() {
-  constexpr const char* kRung = "new ephemeral container";
+Result<bool> AccessSearch::try_new() {
+  constexpr const char* kName = "new ephemeral container";
   if (std::string why = obstacle(); !why.empty()) {
-    return skip(kRung, std::move(why));
+    return skip(kName, std::move(why));
   }
   const kube::Container* target = target_ != nullptr ? target_ : first_container(pod_);
   if (target != target_) {
@@ -234,14 +235,14 @@ Result<bool> Ladder::try_new() {
   one.pull_policy = options_.pull_policy;
   one.target = target == nullptr ? "" : target->name;
   one.capability = options_.capability;
-  way_.must_probe = !is_known(ids_);
-  if (way_.must_probe) {
+  access_.must_probe = !is_known(ids_);
+  if (access_.must_probe) {
     one.idle_exit = kProbeIdle;
   } else {
     one.ids = ids_;
   }
   std::string why =
-      way_.must_probe
+      access_.must_probe
           ? "first one that checks which user the JVM runs as: the API says " + ids_text(ids_)
           : "with " + ids_text(ids_);
   why += one.capability.empty() ? ", no capability" : ", capability " + one.capability;
@@ -249,17 +250,17 @@ Result<bool> Ladder::try_new() {
     why += ", in the process namespace of container " + base::printable(one.target) +
            (target_ == nullptr ? " (the first one; -c names another)" : "");
   }
-  take(Way::Kind::kNew, kRung, one.name, std::move(why));
-  way_.make = std::move(one);
+  take(PodAccess::Kind::kNew, kName, one.name, std::move(why));
+  access_.make = std::move(one);
   return true;
 }
 
-base::Error Ladder::nothing_left() const {
+base::Error AccessSearch::nothing_left() const {
   std::string why;
-  for (const Way::Rung& rung : way_.rungs) {
-    why += (why.empty() ? "" : "; ") + rung.name + ": " + rung.why;
+  for (const PodAccess::Attempt& attempt : access_.attempts) {
+    why += (why.empty() ? "" : "; ") + attempt.name + ": " + attempt.why;
   }
-  // Where nothing else is in the way it is the image.
+  // If nothing else is in the way, it is the image.
   const bool image = options_.image.empty() && options_.ephemeral != Ephemeral::kNever &&
                      !pod_.mirror && !pod_.terminating;
   return base::make_error(
@@ -276,9 +277,9 @@ base::Error Ladder::nothing_left() const {
 
 } // namespace
 
-Result<Way> find_way(const kube::Pod& pod, const kube::Container* target,
-                     const LadderOptions& options) {
-  return Ladder(pod, target, options, {}).climb();
+Result<PodAccess> find_access(const kube::Pod& pod, const kube::Container* target,
+                              const PodAccessOptions& options) {
+  return AccessSearch(pod, target, options, {}).run();
 }
 
 Result<kube::EphemeralContainer> with_ids(const kube::EphemeralContainer& probe,
@@ -291,27 +292,27 @@ Result<kube::EphemeralContainer> with_ids(const kube::EphemeralContainer& probe,
   return out;
 }
 
-std::string explain(const kube::Pod& pod, const Way& way) {
+std::string explain(const kube::Pod& pod, const PodAccess& access) {
   std::string out = "pod " + base::printable(pod.namespace_name) + "/" + base::printable(pod.name) +
-                    ", container " + base::printable(way.container) + ":\n";
-  for (const Way::Rung& rung : way.rungs) {
-    out += std::string(rung.taken ? "  taken    " : "  skipped  ") + rung.name + ": " + rung.why +
-           "\n";
+                    ", container " + base::printable(access.container) + ":\n";
+  for (const PodAccess::Attempt& attempt : access.attempts) {
+    out += std::string(attempt.taken ? "  taken    " : "  skipped  ") + attempt.name + ": " +
+           attempt.why + "\n";
   }
   return out;
 }
 
-std::string announcement(const kube::Pod& pod, const Way& way) {
-  if (way.kind != Way::Kind::kNew) {
+std::string announcement(const kube::Pod& pod, const PodAccess& access) {
+  if (access.kind != PodAccess::Kind::kNew) {
     return {};
   }
   const std::string where =
       base::printable(pod.namespace_name) + "/" + base::printable(pod.name) + ": ";
-  return where + "adding ephemeral container " + way.container + " (" +
-         (way.must_probe
+  return where + "adding ephemeral container " + access.container + " (" +
+         (access.must_probe
               ? std::string("the API does not say which user the JVM runs as: this one checks, and "
                             "a second one may follow; --uid and --gid avoid that")
-              : ids_text(way.make->ids)) +
+              : ids_text(access.make->ids)) +
          "); Kubernetes keeps its record until the pod is gone\n";
 }
 

@@ -16,20 +16,21 @@ namespace jprof::plugin {
 
 struct StoredCapture {
   std::string location; // for people
-  std::string note;     // what could not be made sure of; "" for nothing
+  std::string note;     // what could not be verified; "" if nothing
 };
 
-// How long a store may be silent, who hears of it, and who may end it.
+// How long a store may be silent, who is told, and who may end the wait.
 struct StoreWait {
   std::chrono::milliseconds patience{60'000};
-  // Called about once a second while nothing moves: since when. From another thread.
+  // Called about once a second while nothing moves, with the time since the last byte. From another
+  // thread.
   std::function<void(std::chrono::seconds)> on_silence;
-  const Interrupt* interrupt = nullptr; // a Ctrl-C from now on ends it, with kInterrupted
+  const Interrupt* interrupt = nullptr; // a later Ctrl-C ends it with kInterrupted
 };
 
-// Puts a capture into a store under its key, its files first, the manifest last as the mark that
-// all is there; with the caller's own credentials. kUsage for a URL that is none, else the store's
-// own errors. Repeating it is harmless: what is there already is compared.
+// Puts a capture into a store under its key, with the caller's own credentials: its files first,
+// the manifest last, as the mark that everything is there. kUsage if the URL is not valid,
+// otherwise the store's own errors. Repeating it is harmless: what is already there is compared.
 base::Result<StoredCapture> store_capture(const std::string& store_url, const base::Json& manifest,
                                           std::vector<ReceivedFiles::File>& files,
                                           const StoreWait& wait);
@@ -37,8 +38,8 @@ base::Result<StoredCapture> store_capture(const std::string& store_url, const ba
 // --store-timeout: kUsage for less than a second.
 base::Result<std::chrono::milliseconds> store_patience(const std::string& text);
 
-// Refuses, before anything is captured, a URL that is none, credentials that are missing or that
-// the store does not know, a bucket that is not there, a certificate that is not trusted, and what
+// Refuses, before anything is captured, an invalid URL, credentials that are missing or that the
+// store does not know, a bucket that does not exist, an untrusted certificate, and anything that
 // does not answer as a store (ObjectStore::check).
 base::Status check_store(const std::string& store_url, const StoreWait& wait);
 
