@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/inject/delivery.h"
+#include "sidecar/inject/agent_delivery.h"
 
 #include "lib/base/directory.h"
 #include "lib/base/file.h"

@@ -5,8 +5,8 @@
 #include "lib/base/deadline.h"
 #include "lib/base/encoding.h"
 #include "lib/wire/agent_options.h"
+#include "sidecar/inject/agent_delivery.h"
 #include "sidecar/inject/control_socket.h"
-#include "sidecar/inject/delivery.h"
 #include "sidecar/jvm/attach_client.h"
 
 #include <array>
@@ -196,7 +196,7 @@ base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOpti
 }
 
 std::string volume_refusal(const AgentLink& link) {
-  constexpr std::string_view kVolume = "shared volume: "; // delivery.cpp
+  constexpr std::string_view kVolume = "shared volume: "; // agent_delivery.cpp
   for (const std::string& skipped : link.skipped) {
     if (skipped.starts_with(kVolume)) {
       return base::printable(skipped.substr(kVolume.size()));

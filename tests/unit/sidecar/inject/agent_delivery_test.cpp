@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/file.h"
-#include "sidecar/inject/delivery.h"
+#include "sidecar/inject/agent_delivery.h"
 #include "sidecar/inject/place.h"
 #include "tests/support/temp_dir.h"
 
