@@ -17,7 +17,7 @@ Templates for a pod of yours; README.md shows where each goes. All take the root
 {{- define "jprof-sidecar.image" -}}
 {{- $values := include "jprof-sidecar.values" . | fromYaml -}}
 {{- if not $values.image.repository }}
-{{- fail "jprof-sidecar.image.repository is needed: jprof's image as your nodes can pull it, with its registry, for instance registry.example/jprof, best with image.digest" }}
+{{- fail "jprof-sidecar.image.repository is required: a jprof image that your nodes can pull, with its registry, for example registry.example/jprof, preferably with image.digest" }}
 {{- end -}}
 {{- if $values.image.digest -}}
 {{ $values.image.repository }}@{{ $values.image.digest }}

@@ -4,7 +4,7 @@
 
 {{- define "jprof.image" -}}
 {{- if not .Values.image.repository }}
-{{- fail "image.repository is needed: jprof's image as your nodes can pull it, with its registry, for instance registry.example/jprof, best with image.digest" }}
+{{- fail "image.repository is required: a jprof image that your nodes can pull, with its registry, for example registry.example/jprof, preferably with image.digest" }}
 {{- end -}}
 {{- if .Values.image.digest -}}
 {{ .Values.image.repository }}@{{ .Values.image.digest }}
