@@ -10,7 +10,7 @@
 ARG BASE=debian:bookworm-slim
 
 FROM --platform=$BUILDPLATFORM ${BASE} AS build
-# For which machines, as a builder says it; empty: for such as this.
+# For which machines, in the builder's words; empty: for machines like this one.
 ARG TARGETARCH
 ENV LANG=C.UTF-8
 WORKDIR /src
@@ -34,7 +34,7 @@ RUN scripts/build --static ${TARGETARCH}
 # An ephemeral container has no volume and any uid: both folders are for its captures. A sidecar mounts volumes there.
 # Nobody but root can read the program, so the kernel treats them as not dumpable from their first instruction: the JVM
 # next door, of the same user, sees neither their memory nor their files. The agent is what the JVM itself must read.
-# The user has an entry, so that a runtime that is given the uid alone takes its group too, as it does for most JVM images.
+# The user has an entry, so that a runtime that is given only the uid takes its group too, as it does for most JVM images.
 RUN mkdir -p /image/etc/ssl/certs && \
     install -m 0711 build/image*/jprof /image/ && ln -s jprof /image/kubectl-jprof && \
     install -m 0444 build/image*/libjprof.so /image/ && \

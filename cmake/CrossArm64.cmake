@@ -1,4 +1,4 @@
-# A tool chain file: Debian's cross compiler for arm64. JPROF_STATIC_LIBS=$(scripts/parts static-libs-arm64) has the libraries.
+# A toolchain file: Debian's cross compiler for arm64. JPROF_STATIC_LIBS=$(scripts/parts static-libs-arm64) has the libraries.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

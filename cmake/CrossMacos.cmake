@@ -1,4 +1,4 @@
-# A tool chain file: clang for macOS on another system, to see that the plugin compiles and links there (tests/full/macos).
+# A toolchain file: clang for macOS on another system, to check that the plugin compiles and links there (tests/full/macos).
 # JPROF_ZIG=$(scripts/parts zig) has the compiler. What is published for macOS is built on macOS.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES JPROF_ZIG)
 set(CMAKE_SYSTEM_NAME Darwin)

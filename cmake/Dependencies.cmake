@@ -1,5 +1,5 @@
-# Every third-party library, in one place. All come from Debian 12 packages (scripts/install); which
-# folder may include which is in scripts/check_layers.py, and why we have it in ARCHITECTURE.md.
+# Every third-party library, in one place. All come from Debian 12 packages (scripts/install); which folder
+# may include which is in scripts/check_layers.py, and why we have them in ARCHITECTURE.md.
 if(JPROF_STATIC)
   include(StaticLibraries)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
@@ -13,7 +13,7 @@ find_package(CLI11 2.1 CONFIG REQUIRED)
 find_package(nlohmann_json 3.11 CONFIG REQUIRED)
 find_package(tl-expected CONFIG REQUIRED)
 
-# Libraries whose packages bring no CMake file, or one that names only the shared object.
+# Libraries whose packages have no CMake file, or one that names only the shared object.
 function(jprof_find_library target header library)
   find_path(JPROF_${target}_INCLUDE ${header} REQUIRED)
   find_library(JPROF_${target}_LIBRARY ${library} REQUIRED)

@@ -1,4 +1,4 @@
-# jprof_settings: what every C++ target of ours is compiled with.
+# jprof_settings: what all our C++ targets are compiled with.
 add_library(jprof_settings INTERFACE)
 target_compile_features(jprof_settings INTERFACE cxx_std_20)
 target_include_directories(jprof_settings INTERFACE "${PROJECT_SOURCE_DIR}")
@@ -7,7 +7,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 target_compile_definitions(jprof_settings INTERFACE JPROF_VERSION="${JPROF_VERSION}")
-# File names in messages and in debug information do not tell where the checkout is, so that two build the same bytes. For what is
+# File names in messages and in debug information do not reveal where the checkout is, so that two build the same bytes. For what is
 # shipped they are written as a compiler behind ccache sees them (CCACHE_BASEDIR: relative to the build folder), so that it makes
 # no difference either whether there is a cache.
 set(prefix "")
@@ -24,7 +24,7 @@ if(JPROF_STATIC)
 endif()
 unset(prefix)
 
-# jprof_hosted: besides, for all that runs outside the JVM (everything but agent/).
+# jprof_hosted: in addition, for everything that runs outside the JVM (all but agent/).
 add_library(jprof_hosted INTERFACE)
 target_link_libraries(jprof_hosted INTERFACE jprof_settings)
 target_compile_definitions(jprof_hosted INTERFACE _GLIBCXX_ASSERTIONS)

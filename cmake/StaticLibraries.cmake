@@ -1,4 +1,4 @@
-# What Debian does not ship as a useful static archive: its libcurl.a wants a dozen libraries that we do
+# What Debian does not ship as a useful static archive: its libcurl.a needs a dozen libraries that we do
 # not use, and there is no libwslay.a. scripts/parts static-libs builds both from Debian's sources.
 set(JPROF_STATIC_LIBS "" CACHE PATH "Prefix printed by: scripts/parts static-libs")
 if(NOT EXISTS "${JPROF_STATIC_LIBS}/lib/libcurl.a")

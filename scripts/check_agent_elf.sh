@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Proves what libjprof.so promises to every JVM that loads it: it needs libc alone, imports only what the oldest
-# supported glibc and musl both have, exports its entry points and nothing else, binds at load time, and is small.
+# supported glibc and musl both have, exports only its entry points, binds at load time, and is small.
 set -euo pipefail
 
 library=${1:?usage: check_agent_elf.sh LIBRARY}
@@ -45,7 +45,7 @@ if [[ -e $musl && $machine == Advanced ]]; then
   done
 fi
 
-# What its segments hold. The file may be larger: where pages may have 64 KiB, as on aarch64, the linker leaves a gap of that much.
+# What its segments hold. The file may be larger: if pages can have 64 KiB, as on aarch64, the linker leaves a gap of that size.
 bytes=0
 while read -r size; do bytes=$((bytes + size)); done < <(readelf -lW "$library" | awk '$1 == "LOAD" {print $5}')
 ((bytes <= max_bytes)) || complain "$bytes bytes to load, more than $max_bytes"

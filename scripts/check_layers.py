@@ -16,10 +16,10 @@ import sys
 LIB_OF_SIDECAR = ["lib/base", "lib/capture", "lib/checks", "lib/cli", "lib/config", "lib/control", "lib/delivery",
                   "lib/elf", "lib/formats", "lib/http", "lib/log", "lib/page", "lib/profile", "lib/render", "lib/store",
                   "lib/wire"]
-# The plugin must compile for macOS: what reads ELF files or /proc is not for it.
+# The plugin must compile for macOS: it must not use what reads ELF files or /proc.
 LIB_OF_PLUGIN = [folder for folder in LIB_OF_SIDECAR if folder != "lib/elf"] + ["lib/kube"]
 
-# Folder: folders whose headers it may include, besides itself. The longest row that fits counts; a folder without a
+# Folder: folders whose headers it may include, besides itself. The longest matching row counts; a folder without a
 # row is an error, so that a new one gets a place on purpose. No row may be reached from itself.
 MAY_INCLUDE = {
     "lib/wire": [],
@@ -88,7 +88,7 @@ MAY_INCLUDE = {
     "tests": ["lib", "agent", "sidecar", "plugin", "bench"],
 }
 
-# Third-party headers: where each may appear. A file name, or a folder with a final '/'. A dependency
+# Third-party headers and where each may appear. A file name, or a folder with a final '/'. A dependency
 # that leaks out of its place is one that can no longer be replaced.
 FOREIGN = {
     r"CLI/": ["lib/cli/"],

@@ -5,7 +5,7 @@
 # Debian packages without installing them: an apt root of our own beside the machine's, so that its lists and its
 # package state stay as they are.
 
-# Prints the archives of a suite, one a line, as a list of sources has them: where this machine takes Debian from, and for
+# Prints the archives of a suite, one per line, as in a list of sources: where this machine takes Debian from, and for
 # its own release the updates and the security fixes that it takes besides. The release comes first: apt takes a source
 # that several have from the first, and the security archive still lists some that it no longer holds.
 debian_archives() { # SUITE
@@ -17,8 +17,8 @@ debian_archives() { # SUITE
   echo "$found"
 }
 
-# Makes or refreshes the apt root of one suite and prints the options that select it. Another architecture than the
-# machine's goes behind a slash: bookworm/arm64.
+# Makes or refreshes the apt root of one suite and prints the options that select it. An architecture other than the
+# machine's follows a slash: bookworm/arm64.
 debian_root() { # SUITE[/ARCHITECTURE]
   local suite=${1%/*} architecture root lists sources
   architecture=$(dpkg --print-architecture)
