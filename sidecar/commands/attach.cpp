@@ -60,9 +60,9 @@ base::Result<int> run(const Options& options, bool json) {
     return dump_heap(target, options.arguments, deadline, json);
   }
   jvm::AttachLimits limits;
-  limits.on_connected = [] { sandbox::enter({}); }; // what it lacks changes nothing here
+  limits.on_connected = [] { sandbox::enter({}); }; // whatever it lacks changes nothing here
   if (!json && !diagnostic.judged_by_text) {
-    limits.answer_bytes = std::size_t{1} << 34U;  // it is passed on, not held
+    limits.answer_bytes = std::size_t{1} << 34U;  // passed on, not held
     limits.on_text = [](std::string_view piece) { // out at once: a JVM may take long for the rest
       cli::print_foreign(piece);
       std::fflush(stdout);

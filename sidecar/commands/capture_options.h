@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What every command that records takes: whom, how long, how often, and where the agent is.
+// What every command that records takes: the JVM, the duration, the interval, and the agent's
+// place.
 
 #include "lib/base/result.h"
 #include "lib/cli/program.h"
@@ -24,28 +25,28 @@ struct CaptureOptions {
   bool force = false;
 };
 
-// PID, --duration and --interval; then, where a command has its own in between, the rest. The
-// options must outlive the command.
+// PID, --duration and --interval; then, after the command's own options, if it has any in between,
+// the rest. The options must outlive the command.
 void add_target_options(cli::Command command, CaptureOptions& options,
                         const std::string& duration_help);
 // Only for commands that can choose what walks the stacks.
 void add_leave_behind(cli::Command command, CaptureOptions& options);
-// One line on the terminal before a capture that may leave something in the JVM for good.
+// Prints one line on the terminal before a capture that may leave something in the JVM for good.
 void tell_what_stays(const std::string& walkers);
 // A warning for each recording that an earlier run left in `folder` because it was killed.
 void tell_of_abandoned(const std::string& folder);
 void add_agent_options(cli::Command command, CaptureOptions& options);
 
-// The limit that a sidecar gives to each process that records, for this one
-// (serve/process_limits.h); no more than is free now. What cannot be had fails then, rather than
-// grow without bound.
+// The limit that a sidecar sets for each process that records, for this one
+// (serve/process_limits.h); never more than is free now. An allocation beyond it fails, rather than
+// letting the process grow without bound.
 base::Status limit_memory();
 
-// Raises the soft limit on open files to what a capture needs; kLimit with the cure where the hard
-// one is lower: without descriptors, whatever came first would fail, in its own words.
+// Raises the soft limit on open files to what a capture needs; kLimit with the cure if the hard
+// limit is lower: without descriptors, whatever came first would fail, in its own words.
 base::Status need_open_files();
 
-// A request with all of them; kUsage for a duration or interval that is none.
+// A request with all of them; kUsage for an invalid duration or interval.
 base::Result<record::CaptureRequest> request_of(const CaptureOptions& options);
 
 } // namespace jprof::sidecar

@@ -65,7 +65,7 @@ bool opens_jvmti(const std::string& walker) {
   return walker != "vmstructs";
 }
 
-// In rounds, so that what the program does in between is seen by all. Each begins with one that may
+// In rounds, so that each walker sees all phases of the program. The first one is a walker that may
 // be refused, before any time is spent on others.
 base::Result<Compared> measure(const CompareOptions& options) {
   JPROF_TRY_ASSIGN(record::CaptureRequest request, request_of(options.capture));
@@ -192,7 +192,7 @@ base::Result<int> compare(const CompareOptions& options, bool json) {
   JPROF_TRY(check(options));
   JPROF_TRY(need_open_files());
   JPROF_TRY(limit_memory());
-  sandbox::fence_in(sandbox::Network::kNone); // each round enters the sandbox besides
+  sandbox::fence_in(sandbox::Network::kNone); // each round enters the sandbox as well
   tell_of_abandoned(temporary_folder());
   JPROF_TRY_ASSIGN(const Compared found, measure(options));
   std::vector<ComparedMethod> methods = found.comparison.methods(kMinShare);

@@ -33,7 +33,7 @@ struct ConvertOptions {
   bool lines = false;
 };
 
-// A recording keeps the lines that it has; everywhere else methods are what one looks for first.
+// A recording keeps the lines that it has; everywhere else methods are what people look for first.
 profile::FrameLines lines_of(const ConvertOptions& options,
                              const std::vector<formats::OutputFile>& outputs) {
   if (options.lines) {
@@ -46,7 +46,7 @@ profile::FrameLines lines_of(const ConvertOptions& options,
 }
 
 base::Result<int> convert(const ConvertOptions& options, bool json) {
-  // All formats are known before anything is read or written.
+  // All formats are checked before anything is read or written.
   JPROF_TRY_ASSIGN(const std::vector<formats::OutputFile> outputs,
                    formats::plan_outputs({options.outputs, options.to, json}, kAll));
   shut_in({options.input}, options.outputs);

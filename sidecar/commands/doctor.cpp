@@ -56,7 +56,7 @@ void print_checklists(const std::vector<doctor::Examination>& jvms) {
 
 base::Result<int> run(const Options& options, bool json) {
   JPROF_TRY_ASSIGN(const doctor::Form form, doctor::parse_form(json ? "json" : options.form));
-  sandbox::fence_in(sandbox::Network::kNone); // a row of the list says where there is none
+  sandbox::fence_in(sandbox::Network::kNone); // a row of the list says if there is none
   JPROF_TRY_ASSIGN(const std::vector<doctor::Examination> jvms, examine(options));
   int code = 0;
   for (const doctor::Examination& jvm : jvms) {

@@ -21,7 +21,7 @@
 namespace jprof::sidecar {
 namespace {
 
-constexpr char kPaletteFile[] = "palette.map"; // in the working directory, as flamegraph.pl has it
+constexpr char kPaletteFile[] = "palette.map"; // in the working directory, as with flamegraph.pl
 constexpr std::size_t kLargestTable = std::size_t{64} << 20;
 
 struct FlameCommand {
@@ -67,8 +67,8 @@ base::Status each_line(const std::string& file, Visit visit) {
   return {};
 }
 
-// "name<TAB>key=value<TAB>...", a frame a line. Raw attributes (g_extra, a_extra) are refused: they
-// could hold a script.
+// "name<TAB>key=value<TAB>...", one frame per line. Raw attributes (g_extra, a_extra) are refused:
+// they could hold a script.
 base::Status read_attributes(const std::string& file, render::SvgOptions& options) {
   return each_line(file, [&](std::string_view line, std::size_t number) -> base::Status {
     std::size_t tab = std::min(line.find('\t'), line.size());
@@ -105,7 +105,7 @@ bool is_colour(std::string_view text) {
          end == std::ssize(copy) && copy.find_first_of(" \t+-") == std::string::npos;
 }
 
-// "name->rgb(1,2,3)", a name a line.
+// "name->rgb(1,2,3)", one name per line.
 base::Status read_palette(render::ColourMap& palette) {
   if (::access(kPaletteFile, F_OK) != 0) {
     return {};
@@ -197,7 +197,7 @@ void add_flame(cli::Program& program) {
                                "  perf script | jprof flame --colors java > flame.svg\n"},
                   [command] { return flame(*command); });
   render::SvgOptions& options = command->options;
-  options.count_name.clear(); // by what is read, where it is not given
+  options.count_name.clear(); // depends on the input unless given
   app.option("FILE", command->input,
              "Folded text, or any capture that convert reads; standard input by default");
   add_look(app, *command);

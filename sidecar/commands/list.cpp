@@ -18,7 +18,7 @@ struct Options {
 
 base::Result<int> run(const Options& options, bool json) {
   JPROF_TRY_ASSIGN(const doctor::Form form, doctor::parse_form(json ? "json" : options.form));
-  sandbox::fence_in(sandbox::Network::kNone); // doctor says where there is none
+  sandbox::fence_in(sandbox::Network::kNone); // doctor says if there is none
   JPROF_TRY_ASSIGN(std::vector<jvm::Candidate> found, jvm::find_jvms());
   std::vector<doctor::Examination> jvms;
   for (jvm::Candidate& candidate : found) {

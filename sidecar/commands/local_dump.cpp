@@ -91,7 +91,7 @@ base::Status keep_dump(const jvm::HeapDump& dump, const std::string& path,
         ErrorCode::kPartialCapture, "the heap dump is incomplete: " + done.error().message,
         "what was copied is " + base::printable(partial) + "; the JVM's own file is removed");
   }
-  // link(2) and not rename(2): what came to stand there meanwhile is not replaced.
+  // link(2) and not rename(2): a file that has appeared there in the meantime is not replaced.
   if (::link(partial.c_str(), path.c_str()) != 0) {
     return base::fail(cannot_write(path, errno));
   }

@@ -10,12 +10,12 @@
 
 namespace jprof::sidecar {
 
-// Whether a heap dump may become `path`, before the JVM is troubled: its directory can be written
-// and nothing is there (a JVM would not replace a file either).
+// Whether a heap dump may become `path`, checked before the JVM is asked: its directory is writable
+// and the name is free (a JVM would not replace a file either).
 base::Status check_dump_path(const std::string& path);
 
 // Copies the dump to `path`, mode 0600: it holds what the application holds. It grows as
-// PATH.partial, which is kept and named where the copy fails half-way (kPartialCapture).
+// PATH.partial, which is kept and named if the copy fails half-way (kPartialCapture).
 base::Status keep_dump(const jvm::HeapDump& dump, const std::string& path,
                        const std::function<bool()>& stopped);
 

@@ -33,7 +33,7 @@ void configure_log(const config::SidecarConfig& config) {
   log::configure(level, config.log_format == "text" ? log::Format::kText : log::Format::kJson);
 }
 
-// True when SIGTERM or SIGINT came meanwhile.
+// True if SIGTERM or SIGINT came in the meantime.
 bool told_to_end_within(std::chrono::seconds time) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -45,7 +45,7 @@ bool told_to_end_within(std::chrono::seconds time) {
 }
 
 // The best way to the JVM: it loads the agent from a volume that both mount, and nothing is written
-// into its own files. Without it a capture copies, so a failure is no more than a warning.
+// into its own files. Without the volume a capture copies, so a failure is only a warning.
 void fill_agent_volume(const config::SidecarConfig& config) {
   if (config.agent_volume.empty()) {
     return;
@@ -61,8 +61,8 @@ void fill_agent_volume(const config::SidecarConfig& config) {
 }
 
 // A container that has ended makes its pod not ready, and so takes the application out of its
-// Service. So once it runs, serve does not end because something is wrong: it says so, to the log
-// and to its callers, and goes on with what works.
+// Service. So once it runs, serve does not end because something is wrong: it says so, in the log
+// and to its callers, and continues with what works.
 base::Result<int> run_daemon(config::SidecarConfig config, const serve::ServeOptions& options) {
   configure_log(config);
   if (options.broken) {
@@ -108,7 +108,7 @@ base::Result<int> run(const Options& options) {
   if (!config) {
     serve_options.broken = std::move(config).error();
     config.emplace();
-    // A wrong variable is told like a wrong file; the right ones before it count.
+    // A wrong variable is reported like a wrong file; the right ones before it count.
     static_cast<void>(
         config::apply_environment(*config, [](const char* n) { return ::getenv(n); }));
   }

@@ -18,7 +18,8 @@ struct Free {
   void operator()(char* text) const { std::free(text); }
 };
 
-// Where a file is made and renamed, its folder; what is no file is written into as it stands.
+// A regular file is created and renamed, so its folder is needed; anything else is written into
+// directly.
 std::string place_of(const std::string& output) {
   const std::unique_ptr<char, Free> real(::realpath(output.c_str(), nullptr));
   const std::string path = real ? real.get() : output;

@@ -6,7 +6,7 @@
 
 namespace jprof::sidecar {
 
-// `jprof spool`: what waits in the spool, and how the sums stand.
+// `jprof spool`: what waits in the spool, and the totals.
 void add_spool(cli::Program& program);
 
 } // namespace jprof::sidecar

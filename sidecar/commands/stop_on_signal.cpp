@@ -19,7 +19,7 @@ StopOnSignal::StopOnSignal() {
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   signal_fd_.reset(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
   wake_fd_.reset(::eventfd(0, EFD_CLOEXEC));
-  if (!signal_fd_ || !wake_fd_) { // nobody would hear a signal, nor could the watcher be woken
+  if (!signal_fd_ || !wake_fd_) { // nobody would notice a signal, nor could the watcher be woken
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     return;
   }

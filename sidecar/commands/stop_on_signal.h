@@ -11,8 +11,9 @@
 namespace jprof::sidecar {
 
 // Turns the first SIGINT, SIGTERM or SIGHUP into a stop request; a second one ends the process as
-// if we had never looked. Make it before other threads: it blocks the signals for them all.
-// Restores the mask at its end. Without descriptors for that a signal ends the process as usual.
+// if this had never existed. Create it before other threads: it blocks the signals for all of them.
+// Restores the mask when it is destroyed. Without free descriptors, a signal ends the process as
+// usual.
 class StopOnSignal {
  public:
   StopOnSignal();

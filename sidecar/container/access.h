@@ -12,13 +12,13 @@
 namespace jprof::container {
 
 // Why the kernel would refuse us /proc/PID/root of a process (ptrace(2), PTRACE_MODE_READ_FSCREDS),
-// predicted from what is readable without any right. kOther: none of the reasons that can be seen
-// (a security module, another user namespace).
+// predicted from what anybody can read. kOther: none of the visible reasons (a security module,
+// another user namespace).
 enum class Barrier { kNone, kUid, kGid, kCapabilities, kNotDumpable, kOther };
 
 struct Access {
   Barrier barrier = Barrier::kNone;
-  bool as_target = false; // open to us only by taking the target's ids in a child process
+  bool as_target = false; // open to us only if a child process takes the target's ids
   std::string cause;      // one sentence each, empty for kNone
   std::string cure;
 };
@@ -29,7 +29,7 @@ base::Result<ProcessStatus> own_status();
 // The error of an open that the kernel refused, with the predicted cause: kIdentityMismatch.
 base::Error access_error(const Process& target);
 
-// What the kernel guards by a ptrace check, opened with our own rights or, where those do not do
+// Opens what the kernel guards by a ptrace check, with our own rights or, if those are not enough
 // and we may change ids, with the target's. The error is access_error's.
 base::Result<base::UniqueFd> open_guarded_file(const Process& target, const std::string& name,
                                                base::Deadline deadline);

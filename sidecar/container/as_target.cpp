@@ -47,7 +47,7 @@ std::uint64_t effective_capabilities() {
 }
 
 // In the child only: its real and saved ids stay ours, so that no process of the target's uid may
-// trace it; leaving effective uid 0 drops its capabilities and makes it non-dumpable.
+// trace it; giving up effective uid 0 drops its capabilities and makes it non-dumpable.
 base::Status become(Identity identity) {
   (void)::setgroups(0, nullptr); // a user namespace may forbid it; the groups are ours then
   const auto keep_gid = static_cast<gid_t>(-1);
@@ -121,7 +121,7 @@ void let_go_of_output() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // changing ids cleared it
     result = step();
   }
-  // A failure is seen as this process's silence.
+  // A failure looks like silence of this process.
   (void)send_packet(socket, pack(result), result ? result->fd.get() : -1);
   ::_exit(0); // no destructor or exit handler of the parent's state may run twice
 }
@@ -146,7 +146,7 @@ base::Result<Handed> wait_for_child(int socket, base::Deadline deadline) {
 }
 
 // Children that the kernel did not let go although they were killed: a write to a frozen file
-// system, say, cannot be interrupted (fsfreeze(8)).
+// system, for example, cannot be interrupted (fsfreeze(8)).
 class LeftBehind {
  public:
   void add(pid_t child) {
@@ -168,8 +168,8 @@ LeftBehind& left_behind() {
   return all;
 }
 
-// False if it has not ended in time. It is ours until it is waited for: its number cannot be
-// another's.
+// False if it has not ended in time. It stays ours until it is waited for: nobody else can get its
+// number.
 bool wait_for_end(pid_t child, base::Deadline deadline) {
   constexpr std::chrono::microseconds kFirst{20};
   constexpr std::chrono::microseconds kLongest{2000};
@@ -213,8 +213,8 @@ base::Result<Handed> in_child(const Identity* identity, base::Deadline deadline,
     run_child(theirs.get(), identity, step);
   }
   theirs.reset();
-  // A step that waits by itself has the same deadline, cleans up, and knows better what it waited
-  // for.
+  // A step that waits on its own has the same deadline, cleans up, and knows better what it was
+  // waiting for.
   constexpr std::chrono::seconds kGrace{1};
   base::Result<Handed> result =
       wait_for_child(ours.get(), base::Deadline::after(deadline.remaining() + kGrace));

@@ -25,7 +25,7 @@ bool can_act_as(Identity identity);
 // Our own effective capability (CAP_KILL ...).
 bool has_capability(int capability);
 
-// What a step under another identity brings back.
+// What a step under another identity returns.
 struct Handed {
   base::UniqueFd fd; // may be invalid
   std::string text;  // at most 64 KiB
@@ -33,10 +33,10 @@ struct Handed {
 using Step = std::function<base::Result<Handed>()>;
 
 // Runs `step` in a short-lived child process, which is killed a second after the deadline
-// (kTimeout): the file system of a target may be one that never answers (a dead server, a frozen
-// disk), and only a process of its own can be given up then. One that the kernel does not let go
-// even so is left behind, told in the error, and waited for when the next step is run. Whatever
-// `step` changes in memory is lost with the child. Any thread.
+// (kTimeout): a target's file system may never answer (a dead server, a frozen disk), and then only
+// a separate process can be abandoned. One that the kernel does not let go even so is left behind,
+// named in the error, and waited for when the next step runs. Whatever `step` changes in memory is
+// lost with the child. Any thread.
 base::Result<Handed> within(base::Deadline deadline, const Step& step);
 base::Result<base::UniqueFd> open_within(base::Deadline deadline,
                                          const std::function<base::Result<base::UniqueFd>()>& open);

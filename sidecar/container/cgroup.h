@@ -25,7 +25,7 @@ ContainerIds parse_cgroup(std::string_view text);
 // a pod from ".../pods/<uid>/...", runtimes the root from a path with the container's id.
 void complete_from_mountinfo(std::string_view text, ContainerIds& ids);
 
-// Both of a process that we see. The target cannot choose what is said here: both files are the
+// Both ids of a process that we see. The target cannot choose what they say: both files are the
 // kernel's.
 ContainerIds container_ids_of(const Process& process);
 

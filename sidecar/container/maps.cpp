@@ -106,8 +106,8 @@ base::Status read_mappings(int fd, std::size_t limit_bytes,
 }
 
 void VmFinder::add(const Mapping& mapping) {
-  // A file that is only read, by whatever name, makes no JVM. A loader leaves code, or the data
-  // behind it: an emulator (qemu) never maps the code of what it runs as executable.
+  // A file that is only read, whatever its name, does not make a process a JVM. A loader maps code,
+  // or the data behind it: an emulator (qemu) never maps the code of what it runs as executable.
   const bool loaded = mapping.executable || (mapping.writable && mapping.file_offset != 0);
   if (!loaded || mapping.inode == 0) {
     return;
@@ -125,7 +125,8 @@ void VmFinder::add(const Mapping& mapping) {
              mapping.path.ends_with("-linux-musl/libc.so")) {
     found_.libc = Libc::kMusl;
   } else if (name == "libc.so.6" || (name.starts_with("libc-2.") && name.ends_with(".so"))) {
-    // Alpine images with a glibc compatibility layer map both: the loader's libc, musl, is the one.
+    // Alpine images with a glibc compatibility layer map both: the loader's libc, musl, is the one
+    // that counts.
     found_.libc = found_.libc == Libc::kMusl ? Libc::kMusl : Libc::kGlibc;
   } else if (name == "libjprof.so" || (name.starts_with(".jprof-") && name.ends_with(".so"))) {
     if (found_.agent_library.empty()) {

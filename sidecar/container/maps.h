@@ -25,8 +25,8 @@ struct Mapping {
 };
 std::optional<Mapping> parse_mapping(std::string_view line);
 
-// Calls `visit` for each mapping read from `fd` until it says false, and reads at most
-// `limit_bytes` (kLimit beyond). Lines that are no mapping are skipped. Memory: 64 KiB.
+// Calls `visit` for each mapping read from `fd` until it returns false, and reads at most
+// `limit_bytes` (kLimit beyond). Lines that are not mappings are skipped. Memory: 64 KiB.
 base::Status read_mappings(int fd, std::size_t limit_bytes,
                            const std::function<bool(const Mapping&)>& visit);
 
@@ -43,7 +43,7 @@ struct LoadedVm {
   std::string agent_library;  // path of a copy of our agent that is mapped, empty if none
   std::string other_profiler; // file name of another profiler's library, empty if none
 };
-// Feeds on mappings; HotSpot's library also lies beside OpenJ9's, so both are looked for to the
+// Fed with mappings; HotSpot's library also lies beside OpenJ9's, so both are looked for until the
 // end.
 class VmFinder {
  public:

@@ -33,7 +33,7 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   return error == std::errc() ? std::optional(value) : std::nullopt; // "max" is none
 }
 
-// The number behind `key` in lines of "key number".
+// The number after `key` in lines of "key number".
 std::optional<std::uint64_t> value_of(std::string_view text, std::string_view key) {
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view line = text.substr(at, text.find('\n', at) - at);
@@ -61,8 +61,8 @@ std::string whole(int fd) {
   return text;
 }
 
-// "4:memory:/docker/abc", "0::/docker/abc": where the process's group lies, of each version that
-// has the controller. Version 1's line is there also where only version 2 counts memory.
+// "4:memory:/docker/abc", "0::/docker/abc": the process's group, in each version that has the
+// controller. Version 1's line is there even if only version 2 counts memory.
 struct Place {
   std::string folder; // below the mount of cgroups
   std::string path;
@@ -96,8 +96,8 @@ base::UniqueFd open_folder(const std::string& path) {
   return base::UniqueFd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-// A group and those above it; nothing where the mount does not show the tree that holds it: what it
-// has at its root is another group then.
+// A group and those above it; empty if the mount does not show the tree that holds it: then its
+// root is another group.
 std::optional<std::vector<MemoryGroup>> climb(const std::string& mount, std::string path) {
   std::vector<MemoryGroup> groups;
   for (int level = 0; level < kMaxLevels; ++level) {

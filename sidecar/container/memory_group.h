@@ -13,14 +13,14 @@
 
 namespace jprof::container {
 
-// What a group of processes may take of memory, and what it has taken.
+// How much memory a group of processes may use, and how much it uses.
 struct MemoryRoom {
-  std::optional<std::uint64_t> limit; // none: only what is above it bounds it
-  // Less the file cache that no process has mapped: the kernel gives that up before it ends anybody
-  // for want of memory (mm/vmscan.c). What is mapped is the programs' own code, and memory in
-  // files (tmpfs, memfd) can go nowhere.
+  std::optional<std::uint64_t> limit; // none: only the groups above it limit it
+  // Without the file cache that no process has mapped: the kernel gives that up before it ends any
+  // process for lack of memory (mm/vmscan.c). What is mapped is the programs' own code, and memory
+  // in files (tmpfs, memfd) cannot be given up.
   std::uint64_t used = 0;
-  // Version 1 tells the least limit of those above, though not what they have used.
+  // Version 1 reports the smallest limit of those above, though not what they have used.
   bool limit_is_inherited = false;
 
   std::optional<std::uint64_t> left() const {
@@ -28,20 +28,19 @@ struct MemoryRoom {
   }
 };
 
-// A memory cgroup, of version 2 or 1, held open: it can be read again and again, also by a process
-// that may open nothing any more. Movable.
+// A memory cgroup, of version 2 or 1, held open: it can be read again and again, even by a process
+// that may no longer open anything. Movable.
 class MemoryGroup {
  public:
-  // Of its folder. Nothing where it tells no memory: no such controller, or version 2's root.
+  // For its folder. Empty if it does not report memory: no such controller, or version 2's root.
   static std::optional<MemoryGroup> open(int folder, std::string path);
 
-  // As of now; nothing where it is gone.
+  // As of now; empty if it is gone.
   std::optional<MemoryRoom> room() const;
-  // Processes that the kernel has ended in it so far for lack of memory (version 1 since
-  // Linux 4.13; version 2 counts those of groups below as well). Nothing where it cannot be read
-  // any more.
+  // Processes that the kernel has ended in it so far for lack of memory (version 1 since Linux
+  // 4.13; version 2 also counts those of groups below). Empty if it can no longer be read.
   std::optional<std::uint64_t> oom_kills() const;
-  // As /proc/PID/cgroup has it: the same for two processes if they are in the same one.
+  // As in /proc/PID/cgroup: equal for two processes if they are in the same group.
   const std::string& path() const { return path_; }
 
  private:
@@ -57,17 +56,17 @@ class MemoryGroup {
   base::UniqueFd events_;
 };
 
-// This process's group and those above it, as far as `mount` shows them, from the innermost. In a
-// container that is the container's own; elsewhere all.
+// This process's group and those above it, as far as `mount` shows them, innermost first. In a
+// container these are the container's own; elsewhere all of them.
 std::vector<MemoryGroup> own_memory_groups(const std::string& mount = "/sys/fs/cgroup",
                                            const std::string& self = "/proc/self/cgroup");
-// The same of another process: by our own mount where that shows its group, else by the mount in
-// its root, where a container's runtime has put its own group. What stands there and is no cgroup
-// is not read. Empty: it cannot be known.
+// The same for another process: through our own mount if that shows its group, otherwise through
+// the mount in its root, where a container's runtime has put its own group. Anything there that is
+// not a cgroup is not read. Empty: it cannot be known.
 std::vector<MemoryGroup> memory_groups_of(const Process& process, const TargetRoot& root,
                                           const std::string& mount = "/sys/fs/cgroup");
 
-// What the machine could still hand out (MemAvailable); nothing where that cannot be read.
+// What the machine could still hand out (MemAvailable); empty if that cannot be read.
 std::optional<std::uint64_t> machine_memory(const std::string& meminfo = "/proc/meminfo");
 
 } // namespace jprof::container

@@ -17,9 +17,9 @@ struct Packet {
   base::UniqueFd fd; // close-on-exec; empty where none came
 };
 
-// fd stays the caller's; -1: none. EPIPE and its kin are errors, never a signal.
+// fd stays the caller's; -1: none. EPIPE and related errors are errors, never a signal.
 base::Status send_packet(int socket, std::string_view bytes, int fd);
-// Waits for one; what is beyond `most` bytes is cut off.
+// Waits for one; anything beyond `most` bytes is cut off.
 base::Result<Packet> receive_packet(int socket, std::size_t most);
 
 } // namespace jprof::container

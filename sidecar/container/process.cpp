@@ -30,9 +30,9 @@ constexpr char kGoneCure[] =
     "start it again and capture that; kubectl describe pod, or dmesg on the "
     "node, says why it ended";
 
-// Calls `visit` for each entry of the directory until it says false; the error number. Not by
-// readdir(3): it asks for 32 KiB at once, and the kernel makes an inode for each of a thousand
-// threads, where the caller looks at the first ten.
+// Calls `visit` for each entry of the directory until it returns false; returns the error number.
+// Does not use readdir(3): that asks for 32 KiB at once, and the kernel creates an inode for each
+// of a thousand threads, although the caller looks at only the first ten.
 template <typename Visit>
 int for_each_entry(const base::UniqueFd& directory, Visit visit) {
   alignas(dirent) std::array<char, 1024> entries{}; // some 40 of them; a name has up to 255 bytes
@@ -59,7 +59,7 @@ base::UniqueFd open_at(int directory, const char* name, int flags) {
   return base::UniqueFd(fd);
 }
 
-// As Process::read(), but nothing is asked of the process if it fails: what decides whether the
+// Like Process::read(), but asks nothing of the process if it fails: what decides whether the
 // process has ended must not depend on that.
 base::Result<std::string> text_of(const base::UniqueFd& directory, const std::string& name) {
   const base::UniqueFd file = open_at(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW);
@@ -143,7 +143,8 @@ bool Process::running() const {
   return first->ended_by_signal() == 0 && first->threads > 1 && another_thread_runs();
 }
 
-// One that the kernel is ending has SIGKILL pending until it notices, and is exiting from then on.
+// A process that the kernel is ending has SIGKILL pending until it notices, and is exiting from
+// then on.
 bool Process::another_thread_runs() const {
   bool found = false;
   const std::string first = std::to_string(pid_);
@@ -283,7 +284,7 @@ base::Status Process::send_signal(int signal_number) const {
   if (::syscall(SYS_pidfd_send_signal, handle.get(), signal_number, nullptr, 0) == 0) {
     return {};
   }
-  // EPERM may be the seccomp profile's or the real answer: kill(2) tells.
+  // EPERM may be the seccomp profile's or the real answer: kill(2) shows which.
   if (errno == ENOSYS || errno == EPERM) {
     if (!running()) {
       return base::fail(failure(ESRCH, "."));

@@ -16,7 +16,7 @@ using base::ErrorCode;
 
 constexpr std::size_t kMaxNamespaceLevels = 33; // the kernel's MAX_PID_NS_LEVEL and ours
 
-// The first word of `text`, which loses it.
+// Removes the first word from `text` and returns it.
 std::string_view take_word(std::string_view& text) {
   text = base::trimmed(text);
   const auto end = text.find_first_of(" \t");
@@ -80,7 +80,7 @@ constexpr unsigned kEffective = 32;
 constexpr unsigned kCaught = 64;
 constexpr unsigned kAll = 127;
 
-// The bit of the field that this line gave, 0 if it is none of ours or malformed.
+// The bit of the field that this line gave, 0 if it is not one of ours or is malformed.
 unsigned take_line(std::string_view key, std::string_view value, ProcessStatus& out) {
   if (key == "Name") {
     out.name = base::trimmed(value);

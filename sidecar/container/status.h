@@ -12,8 +12,8 @@
 
 namespace jprof::container {
 
-// What /proc/PID/status says of a process (proc(5)). Readable for every process that is visible at
-// all, also where its root and maps are not: so it is what refusals are explained from.
+// What /proc/PID/status says about a process (proc(5)). It is readable for every visible process,
+// even if its root and maps are not: so it is what refusals are explained from.
 struct ProcessStatus {
   std::string name; // comm, up to 15 bytes that the process chose itself
   char state = '?'; // R S D T t Z X
@@ -23,15 +23,15 @@ struct ProcessStatus {
   std::vector<pid_t> namespace_pids;
   std::uint64_t permitted_capabilities = 0, effective_capabilities = 0;
   std::uint64_t caught_signals = 0; // bit n - 1 is signal n
-  // Of this thread alone. SIGKILL is among them while a thread of an ending process has yet to end.
+  // Of this thread alone. It includes SIGKILL while a thread of an ending process has yet to end.
   std::uint64_t pending_signals = 0;
   std::uint64_t threads = 0;
-  std::uint64_t descriptor_slots = 0; // at least as many as it has open; 0 if not told
-  // Signals (and so POSIX timers) in use and allowed for the process's real uid; 0 if not told.
+  std::uint64_t descriptor_slots = 0; // at least as many as it has open; 0 if unknown
+  // Signals (and so POSIX timers) in use and allowed for the process's real uid; 0 if unknown.
   std::uint64_t queued_signals = 0, queued_signals_limit = 0;
 
   pid_t innermost_pid() const { return namespace_pids.back(); }
-  // Of the thread that this is the status of, the first one if it is a process's.
+  // Of the thread whose status this is; of the first thread if it is a process's.
   bool ended() const { return state == 'Z' || state == 'X'; }
   bool catches(int signal_number) const {
     return (caught_signals >> (signal_number - 1) & 1U) != 0;
@@ -41,7 +41,7 @@ struct ProcessStatus {
   }
 };
 
-// kProtocol where a line that every kernel >= 4.1 writes is missing or no number.
+// kProtocol if a line that every kernel >= 4.1 writes is missing or is not a number.
 base::Result<ProcessStatus> parse_status(std::string_view text);
 
 // From /proc/PID/stat, or that of one thread; the name in it may hold spaces and parentheses.
@@ -50,10 +50,10 @@ struct ProcessStat {
   std::uint64_t flags = 0; // PF_* of linux/sched.h
   std::uint64_t threads = 0;
   std::uint64_t start_ticks = 0; // after boot, in units of sysconf(_SC_CLK_TCK)
-  // As wait(2) gives it, once the thread is a zombie; 0 also where the kernel does not tell us.
+  // As wait(2) returns it, once the thread is a zombie; also 0 if the kernel does not tell us.
   int exit_code = 0;
 
-  // This thread runs none of its program any more: it is a zombie, or about to be one.
+  // This thread no longer runs any of its program: it is a zombie, or about to be one.
   bool ending() const {
     constexpr std::uint64_t kExiting = 4; // PF_EXITING
     return state == 'Z' || state == 'X' || (flags & kExiting) != 0;

@@ -23,8 +23,8 @@ namespace {
 
 using base::ErrorCode;
 
-// openat2 says EAGAIN when something was renamed or mounted meanwhile: a few times is bad luck,
-// more is an attack.
+// openat2 returns EAGAIN if something was renamed or mounted in the meantime: a few times is bad
+// luck, more is an attack.
 constexpr int kResolveAttempts = 16;
 
 base::UniqueFd open_in_root(int root, const std::string& path, int flags) {
@@ -45,8 +45,9 @@ std::string name_of(std::string_view path) {
   return "'" + base::printable(path) + "' in the target";
 }
 
-// Files of proc, tracefs and their like say that they are regular, and yet some of them hold a
-// reader for ever, take what they give from others (/proc/kmsg), or tell about ourselves.
+// Files of proc, tracefs and similar file systems claim to be regular, and yet some of them hold a
+// reader for ever, take what they return from others (/proc/kmsg), or reveal something about
+// ourselves.
 bool is_of_kernel(int fd) {
   struct statfs system {};
   if (::fstatfs(fd, &system) != 0) {
@@ -129,7 +130,8 @@ base::Result<base::UniqueFd> TargetRoot::open_regular(std::string_view path) con
       open_within(base::Deadline::after(kPatience), [&]() -> base::Result<base::UniqueFd> {
         JPROF_TRY_ASSIGN(base::UniqueFd file, open_regular_here(path));
         char first = 0;
-        (void)::pread(file.get(), &first, 1, 0); // what hangs only when it is read hangs in here
+        (void)::pread(file.get(), &first, 1,
+                      0); // a file that hangs only when it is read hangs in here
         return file;
       });
   silent_ = !opened && opened.error().code == ErrorCode::kTimeout;

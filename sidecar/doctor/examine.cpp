@@ -104,7 +104,7 @@ Check check_access(const jvm::Candidate& candidate) {
                                             " and its files are open to us");
 }
 
-// Runs a step with the target's ids, for its result alone.
+// Runs a step with the target's ids, only for its result.
 base::Status as_target(const jvm::Target& target, const std::function<base::Status()>& step) {
   return container::act_as(target.identity(), base::Deadline::after(kStepTime), step);
 }
@@ -216,7 +216,7 @@ Check check_timers(const container::ProcessStatus& status) {
   return checks::pass(CheckId::kTimers, text);
 }
 
-// What a capture of the usual interval would be refused with, in the same words.
+// What a capture at the usual interval would be refused with, in the same words.
 Check check_memory(const TargetRoot& root, const jvm::Target& target, std::uint64_t pod_memory) {
   const record::Headroom headroom(container::own_memory_groups(),
                                   container::memory_groups_of(target.process, root),
@@ -260,7 +260,7 @@ Check check_self() {
   return checks::pass(CheckId::kSelf, "processes of our uid cannot read this jprof");
 }
 
-// What a reader of the JVM's bytes can be kept from here, found out by a process that is then gone.
+// What a reader of the JVM's bytes can be kept from here, found out by a process that then ends.
 Check check_sandbox() {
   const auto tried =
       container::within(base::Deadline::after(kStepTime), []() -> base::Result<container::Handed> {

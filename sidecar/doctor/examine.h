@@ -14,19 +14,19 @@
 
 namespace jprof::doctor {
 
-// One process looked at without any side effect: no file, no signal, no connection.
+// One process, examined without any side effect: no file, no signal, no connection.
 struct Examination {
   pid_t pid = 0;
-  std::optional<jvm::Candidate> candidate; // none: no such process, or no JVM
+  std::optional<jvm::Candidate> candidate; // none: no such process, or not a JVM
   jvm::JvmFacts facts;
-  std::vector<checks::Check> checks; // in the table's order; foretell what attaching would end with
+  std::vector<checks::Check> checks; // in the table's order; predict how attaching would end
 
   bool ready() const { return checks::exit_code(checks) == 0; }
-  // The first check that failed, none if ready.
+  // The first check that failed, if any.
   const checks::Check* obstacle() const;
 };
 
-// `pod_memory`: the pod's memory limit in bytes, if it is known; 0: it is not.
+// `pod_memory`: the pod's memory limit in bytes; 0 if it is unknown.
 Examination examine(jvm::Candidate candidate, const std::optional<inject::SharedVolume>& volume,
                     std::uint64_t pod_memory = 0);
 Examination examine(const container::ProcRoot& proc, pid_t pid,

@@ -55,7 +55,7 @@ base::Status check_machine(const TargetRoot& root, const jvm::Target& target) {
   return jvm::check_machine(jvm::machine_name({header.data(), header.size()}));
 }
 
-// Empty if the JVM sees the very bytes of `agent` at `path`, else why not.
+// Empty if the JVM sees exactly the bytes of `agent` at `path`, otherwise why not.
 std::string volume_problem(const TargetRoot& root, const std::string& path,
                            const std::string& agent) {
   const auto seen = root.read(path, kMaxAgentBytes);
@@ -69,8 +69,8 @@ std::string volume_problem(const TargetRoot& root, const std::string& path,
   return place ? exec_problem(place->get(), path) : place.error().message;
 }
 
-// Copies that a session left which was killed, or a JVM of musl that has ended (load_delivered). A
-// JVM that still has one mapped loses nothing by it. Young ones may be on their way into a JVM.
+// Copies left by a session that was killed, or for a JVM on musl that has ended (load_delivered). A
+// JVM that still has one mapped loses nothing. Young copies may be on their way into a JVM.
 void sweep_copies(const jvm::Target& target, int directory) {
   constexpr time_t kYoung = 600; // seconds
   constexpr std::size_t kMaxEntries = 4096;
@@ -97,7 +97,7 @@ base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const T
     auto place = container::open_as(target.identity(), deadline, [&]() -> base::Result<UniqueFd> {
       JPROF_TRY_ASSIGN(UniqueFd opened, root.open_directory(directory));
       if (!write_copy(opened.get(), directory, name, agent)) {
-        sweep_copies(target, opened.get()); // which may make room
+        sweep_copies(target, opened.get()); // may make room
         JPROF_TRY(write_copy(opened.get(), directory, name, agent));
       }
       return opened;

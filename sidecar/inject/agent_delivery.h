@@ -14,7 +14,7 @@
 namespace jprof::inject {
 
 // libjprof.so where the JVM can load it. A copy of ours is unlinked by remove() or the destructor:
-// the JVM keeps what it mapped. Both then sweep away what killed sessions have left beside it.
+// the JVM keeps what it has mapped. Both then sweep away what killed sessions have left next to it.
 class DeliveredAgent {
  public:
   DeliveredAgent(const jvm::Target& target, Rung rung, std::string path)
@@ -37,8 +37,8 @@ class DeliveredAgent {
   std::string name_;
 };
 
-// Tries the rungs in order; what is skipped goes to `skipped` with its reason. kNoPlaceForAgent
-// where none is left.
+// Tries the ways in order; each one skipped goes to `skipped` with its reason. kNoPlaceForAgent if
+// none is left.
 base::Result<DeliveredAgent> deliver_agent(const jvm::Target& target, const AgentOptions& options,
                                            base::Deadline deadline,
                                            std::vector<std::string>& skipped);

@@ -95,7 +95,7 @@ constexpr std::array<StatusText, 18> kStatusTexts = {{
      "this stack walker opens JVMTI, which makes mounts of virtual threads cost some 20 to 30 % "
      "more for as long as the JVM runs",
      "use vmstructs alone, the default walker, or accept that with --leave-behind"},
-    // Ours to see to if it were true; but a JVM says it, and what it says is never a bug of ours.
+    // Ours to fix if it were true; but a JVM says so, and what a JVM says is never a bug of ours.
     {wire::AgentStatus::kRegionTooSmall, ErrorCode::kAgentFailed,
      "the recording region is too small", ""},
 }};
@@ -112,11 +112,11 @@ base::Status load(const jvm::Target& target, const std::string& path, const Cont
   return {};
 }
 
-// A JVM that holds a copy already is asked for it by the path it was loaded from. glibc finds a
-// library by that name among those that are loaded, before it looks for a file, so the copy need
-// not exist any more and no second one is mapped; JDK 8 and 11 would never unload that one. Where
-// it does not work (musl opens the file first, and somebody removed it), nothing has happened and
-// the next rung is taken.
+// A JVM that already holds a copy is asked for it by the path from which it was loaded. glibc looks
+// for that name among the loaded libraries before it looks for a file, so the copy need not exist
+// any more and no second one is mapped; JDK 8 and 11 would never unload that one. If this does not
+// work (musl opens the file first, and somebody removed it), nothing has happened and the next way
+// is tried.
 bool load_resident(const jvm::Target& target, const ControlSocket& control, Deadline deadline,
                    AgentLink& link) {
   const std::string& path = target.vm.agent_library;
@@ -143,8 +143,8 @@ base::Status load_delivered(const jvm::Target& target, const AgentOptions& optio
                    deliver_agent(target, options, deadline, link.skipped));
   DeliveredAgent& agent = leftovers.agent.emplace(std::move(delivered));
   const base::Status loaded = load(target, agent.path(), leftovers.control, deadline, link);
-  // musl's loader knows a library again by its file alone: without one the next session would map
-  // another copy, and no room is won by removing it, for the mapping holds the file's blocks.
+  // musl's loader identifies a library only by its file: without the file the next session would
+  // map another copy, and removing it frees no space, because the mapping holds the file's blocks.
   const bool only_by_file = target.vm.libc == container::Libc::kMusl;
   if (loaded && only_by_file && !link.handed_over && agent.rung() == Rung::kCopy) {
     link.stays = agent.path();
@@ -165,7 +165,7 @@ base::Error agent_error(const wire::FailedMessage& message) {
   const std::string tail = said.empty() ? std::string() : " (" + said + ")";
   for (const StatusText& row : kStatusTexts) {
     if (static_cast<std::uint32_t>(row.status) == message.status) {
-      // Of a session that records the agent says the same in other words.
+      // If a session is recording, the agent reports the same in other words.
       const std::string more = row.status == wire::AgentStatus::kBusy ? std::string() : tail;
       return base::make_error(row.code,
                               "the agent could not start: " + std::string(row.cause) + more,

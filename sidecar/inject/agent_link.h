@@ -24,39 +24,39 @@ struct SharedVolume {
 struct AgentOptions {
   std::string agent_file; // libjprof.so as this process sees it
   std::optional<SharedVolume> volume = std::nullopt;
-  // Of attach, load and the agent's first message together.
+  // For attach, load and the agent's first message together.
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };
 
-// How the library came to the JVM: it was there from an earlier session or -agentpath, was seen on
-// a shared volume, or was copied (ARCHITECTURE.md, "Delivery of the agent").
+// How the JVM got the library: it was there from an earlier session or -agentpath, was found on a
+// shared volume, or was copied (ARCHITECTURE.md, "Delivery of the agent").
 enum class Rung { kResident, kSharedVolume, kCopy };
 
-// A JVM whose agent waits for the start message. The socket is SEQPACKET, its peer is the target by
-// SO_PEERCRED and knew the nonce; all else in `hello` is the JVM's word only. Whoever holds the
-// link owns the session: closing the socket ends it.
+// A JVM whose agent waits for the start message. The socket is SEQPACKET; its peer is the target by
+// SO_PEERCRED and knew the nonce; everything else in `hello` is only the JVM's word. The link's
+// owner owns the session: closing the socket ends it.
 struct AgentLink {
   base::UniqueFd socket;
-  wire::HelloMessage hello{}; // strings in it surely end in NUL
+  wire::HelloMessage hello{}; // its strings certainly end in NUL
   Rung rung = Rung::kCopy;
-  std::string library; // path given to the JVM; no longer there for kCopy, but on musl
+  std::string library; // path given to the JVM; no longer there for kCopy, except on musl
   std::string stays;   // the copy that is left while the JVM runs (musl), empty if none is
-  std::vector<std::string> skipped; // why a better rung was not taken, one sentence each
-  bool handed_over = false;         // another copy than the one just loaded answers
-  // Names of ours in the target's file system, which nobody needs any more: they go with this. Not
-  // at once, because the agent waits for its start. The target must outlive it.
+  std::vector<std::string> skipped; // why a better way was not taken, one sentence each
+  bool handed_over = false;         // a different copy from the one just loaded answers
+  // Names of ours in the target's file system that nobody needs any more: they are removed with
+  // this object. Not at once, because the agent waits for its start. The target must outlive it.
   std::shared_ptr<void> leftovers;
 };
 
-// Makes the control socket in the target's /tmp, delivers libjprof.so, attaches, loads, accepts.
+// Creates the control socket in the target's /tmp, delivers libjprof.so, attaches, loads, accepts.
 // Nothing is left in the target's file system, whatever the outcome: socket and copy are unlinked,
-// after a success with the link's leftovers. But for a JVM on musl, which needs the file of the
-// copy it has mapped to know it again. Errors: those of jvm::open_attach_socket; kNoPlaceForAgent,
-// kAgentLoadingDisabled, kAgentFailed, kBusy as the agent's status, kProtocol; each with cause and
-// cure.
+// after a success together with the link's leftovers. The exception is a JVM on musl, which needs
+// the file of the copy that it has mapped in order to recognise it. Errors: those of
+// jvm::open_attach_socket; kNoPlaceForAgent, kAgentLoadingDisabled, kAgentFailed, kBusy as the
+// agent's status, kProtocol; each with cause and cure.
 base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOptions& options);
 
-// Why the shared volume that was asked for was not used: printable, from `link.skipped`.
+// Why the requested shared volume was not used: printable, from `link.skipped`.
 std::string volume_refusal(const AgentLink& link);
 
 // Puts `agent_file` into a shared volume as libjprof.so, mode 0444, if it is not there already.

@@ -58,7 +58,8 @@ base::Result<UniqueFd> bind_socket(const jvm::Target& target, int directory,
     return base::errno_failure(socket ? ENAMETOOLONG : errno, "cannot create a socket");
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  // On a socket not bound yet fchmod gives the mode that the name will have, whatever the umask.
+  // On a socket that is not yet bound, fchmod sets the mode that the name will have, whatever the
+  // umask.
   if (::fchmod(socket.get(), 0600) != 0 ||
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(socket.get(), kBacklog) != 0) {
@@ -107,7 +108,7 @@ bool wait_readable(int fd, Deadline deadline) {
   }
 }
 
-// The agent's first message, checked; kProtocol for what is none.
+// The agent's first message, checked; kProtocol if it is not one.
 base::Result<wire::HelloMessage> read_hello(int socket, Deadline deadline) {
   wire::HelloMessage hello{};
   std::array<std::byte, wire::kMaxControlBytes> packet{};
@@ -139,9 +140,10 @@ base::Error not_connected(const jvm::Target& target) {
   return base::make_error(ErrorCode::kTimeout, "the agent did not connect in time");
 }
 
-// Sockets of sessions that were killed, or that a file system thawed too late for. Ours by name,
-// kind and owner; and nobody listens, which the kernel tells of the very file that was looked at:
-// no link is followed, and no name resolved twice. A young one may be about to be listened to.
+// Sockets of sessions that were killed, or whose file system thawed too late. They are ours by
+// name, kind and owner, and nobody listens, which the kernel reports for exactly the file that was
+// examined: no link is followed, and no name is resolved twice. On a young one somebody may be
+// about to listen.
 void sweep_sockets(const jvm::Target& target, int directory) {
   constexpr std::size_t kMaxEntries = 4096;
   constexpr time_t kYoung = 10; // seconds

@@ -15,8 +15,8 @@
 namespace jprof::inject {
 
 // The socket to which the agent connects: bound in the target's /tmp, through its root, under a
-// name that nobody can guess; mode 0600 and of the target's uid. Unlinked by close() or the
-// destructor, at the latest.
+// name that nobody can guess; mode 0600, owned by the target's uid. Unlinked by close() or, at the
+// latest, by the destructor.
 class ControlSocket {
  public:
   using Nonce = std::array<std::uint8_t, wire::kNonceBytes>;
@@ -35,9 +35,9 @@ class ControlSocket {
     wire::HelloMessage hello{};
   };
   // Waits for the agent: the first peer that is the target's process and knows the nonce. Others
-  // are hung up on. kTimeout at the deadline, kTargetGone if the JVM ends.
+  // are disconnected. kTimeout at the deadline, kTargetGone if the JVM ends.
   base::Result<Accepted> accept(base::Deadline deadline) const;
-  // Removes the name; nobody else can connect.
+  // Removes the name; nobody else can connect any more.
   void close();
 
  private:

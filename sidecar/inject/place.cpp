@@ -23,8 +23,9 @@ using base::UniqueFd;
 
 constexpr std::uint64_t kRoomFactor = 4;
 
-// access(2) knows rights. That a file system is frozen, out of inodes or over its quota only a file
-// tells; this one never has a name, so that nothing is left of it. Not every file system can do it.
+// access(2) checks rights. Only a file shows whether a file system is frozen, out of inodes or over
+// its quota; this one never has a name, so that nothing is left of it. Not every file system
+// supports it.
 base::Status try_nameless_file(const std::string& directory) {
   const UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   const bool unknown = errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL;
@@ -60,8 +61,8 @@ base::Status check_room(int directory, std::uint64_t bytes) {
   return {};
 }
 
-// Asks the kernel for what the JVM's loader will ask: neither flag nor mode tells all (security
-// modules).
+// Asks the kernel for what the JVM's loader will ask for: neither flag nor mode tells everything
+// (security modules).
 base::Status check_mapping(int directory, const std::string& name) {
   const UniqueFd file(
       ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
