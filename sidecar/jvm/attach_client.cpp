@@ -46,7 +46,8 @@ base::Status wait_for(int socket, short events, Deadline deadline, const AttachL
   }
 }
 
-// True if it was sent; false if the JVM closed: what it said before is still to be read.
+// True if it was sent; false if the JVM closed the connection: what it said before can still be
+// read.
 base::Result<bool> send_request(int socket, std::string_view request, Deadline deadline,
                                 const AttachLimits& limits) {
   while (!request.empty()) {
@@ -65,7 +66,7 @@ base::Result<bool> send_request(int socket, std::string_view request, Deadline d
   return true;
 }
 
-// The answer as it comes in: held whole, or only its begin where somebody takes the text.
+// The answer as it comes in: held whole, or only its beginning if somebody takes the text.
 class Answer {
  public:
   explicit Answer(const AttachLimits& limits) : limits_(limits) {}
@@ -91,7 +92,7 @@ class Answer {
  private:
   static constexpr std::size_t kHeldBytes = 64 * 1024;
 
-  // What of `piece` lies after the result line, which is at the begin of what is held.
+  // What of `piece` comes after the result line, which is at the beginning of what is held.
   void offer(std::string_view piece, std::size_t before) {
     if (!in_text_) {
       const auto line = held_.find('\n');
@@ -147,7 +148,7 @@ base::Result<std::string> hear_openj9(int socket, Deadline deadline, const Attac
 
 base::Result<AttachReply> run_openj9(const Target& target, const AttachCommand& command,
                                      Deadline deadline, const AttachLimits& limits) {
-  JPROF_TRY(encode_openj9(command)); // before the JVM is troubled
+  JPROF_TRY(encode_openj9(command)); // before the JVM is asked
   JPROF_TRY_ASSIGN(const base::UniqueFd socket, open_openj9(target, deadline));
   if (limits.on_connected) {
     limits.on_connected();
@@ -167,7 +168,7 @@ base::Result<AttachReply> exchange_openj9(int socket, const AttachCommand& comma
   if (limits.on_text && reply.code == 0) {
     limits.on_text(reply.text);
   }
-  // A JVM that does not say good-bye has said what we asked for all the same.
+  // A JVM that does not say good-bye has answered all the same.
   constexpr std::chrono::seconds kPatience{1};
   const Deadline soon = Deadline::after(kPatience).sooner(deadline);
   if (send_request(socket, std::string("ATTACH_DETACHED") + '\0', soon, limits)) {

@@ -20,21 +20,22 @@ struct AttachLimits {
   std::function<void(std::string_view)> on_text = nullptr;
   // Called once, before the first byte of the command's answer is read.
   std::function<void()> on_connected = nullptr;
-  // Looked at several times a second while the JVM is waited for: true ends it with kInterrupted.
+  // Checked several times a second while waiting for the JVM: true ends the wait with kInterrupted.
   std::function<bool()> stopped = nullptr;
 };
 
-// Sends one command to the JVM and reads the answer to its end: attach, request, answer within one
-// deadline. Version 2 of the protocol is used where the arguments need it and the JVM speaks it.
+// Sends one command to the JVM and reads the answer to its end: attach, request and answer share
+// one deadline. Version 2 of the protocol is used if the arguments need it and the JVM speaks it.
 base::Result<AttachReply> run_command(const Target& target, const AttachCommand& command,
                                       base::Deadline deadline, const AttachLimits& limits = {});
 
-// Loads a native agent: what its Agent_OnAttach returned. `path` is as the JVM sees it, absolute.
+// Loads a native agent; returns what its Agent_OnAttach returned. `path` is absolute, as the JVM
+// sees it.
 base::Result<int> load_agent(const Target& target, const std::string& path,
                              const std::string& options, base::Deadline deadline);
 
-// What is said on a connection that an OpenJ9 JVM made: one command, and good-bye. Its own errors
-// and malformed answers come as a reply with code -1.
+// The conversation on a connection that an OpenJ9 JVM made: one command, and good-bye. The JVM's
+// own errors and malformed answers come as a reply with code -1.
 base::Result<AttachReply> exchange_openj9(int socket, const AttachCommand& command,
                                           base::Deadline deadline, const AttachLimits& limits);
 

@@ -12,11 +12,11 @@
 
 namespace jprof::jvm {
 
-// The words of HotSpot's attach protocol, as JDK 8 to 25 speak it (src/hotspot/share/services/
-// attachListener.cpp). A client connects, sends one command, reads the answer to its end; the JVM
-// then closes. Version 1: "1\0command\0arg\0arg\0arg\0", always three arguments. Version 2 (JDK 24
-// and later): "2\0<bytes that follow>\0command[ options]\0arg\0...". The answer of both: a decimal
-// result and a line feed, then text.
+// The messages of HotSpot's attach protocol, as JDK 8 to 25 speak it (src/hotspot/share/services/
+// attachListener.cpp). A client connects, sends one command and reads the answer to its end; then
+// the JVM closes. Version 1: "1\0command\0arg\0arg\0arg\0", always three arguments. Version 2 (JDK
+// 24 and later): "2\0<bytes that follow>\0command[ options]\0arg\0...". The answer of both: a
+// decimal result and a line feed, then text.
 inline constexpr std::size_t kMaxCommandBytes = 16;
 inline constexpr std::size_t kMaxArgumentBytes = 1024; // version 1, without the NUL
 inline constexpr std::size_t kArgumentCount = 3;       // version 1
@@ -28,7 +28,7 @@ struct AttachCommand {
 };
 
 bool fits_version_1(const AttachCommand& command);
-// kLimit where the version cannot carry it; kUsage where a word holds a NUL.
+// kLimit if the version cannot carry it; kUsage if a word contains a NUL.
 base::Result<std::string> encode_version_1(const AttachCommand& command);
 base::Result<std::string> encode_version_2(const AttachCommand& command);
 
@@ -37,8 +37,8 @@ struct AttachReply {
   std::string text;    // the target's: print through base::printable or as a file
   bool openj9 = false; // not in HotSpot's words
 };
-// kAttachFailed for an empty answer (how a JVM refuses what it cannot parse), kProtocol for what
-// does not begin with a number and a line feed.
+// kAttachFailed for an empty answer (how a JVM refuses what it cannot parse), kProtocol for one
+// that does not begin with a number and a line feed.
 base::Result<AttachReply> parse_reply(std::string_view bytes);
 
 // The answer to "load" of a native library: what Agent_OnAttach returned, or kAgentFailed,

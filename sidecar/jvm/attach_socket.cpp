@@ -37,7 +37,8 @@ using std::chrono::microseconds;
 // A JVM answers SIGQUIT within a few milliseconds; the waits grow for one that is short of CPU.
 constexpr microseconds kFirstWait{100};
 constexpr microseconds kMaxWait{20000};
-// A wait is this part of what has passed: nobody waits longer than that part more than he must.
+// A wait is this fraction of the time already passed: nobody waits longer than necessary by more
+// than that fraction.
 constexpr int kWaitShare = 16;
 constexpr std::string_view kLaterThread = "Service Thread\n"; // see has_started
 
@@ -50,8 +51,7 @@ std::string socket_path(const Target& target) {
   return "/tmp/.java_pid" + std::to_string(target.innermost_pid());
 }
 
-// What stands at the socket's path: a connection, nothing usable yet (`why` says what), or an
-// error.
+// What is at the socket's path: a connection, nothing usable yet (`why` says what), or an error.
 struct Attempt {
   UniqueFd connection;
   std::string why = "it did not open its attach socket";
@@ -130,9 +130,9 @@ Attempt connect_once(const TargetRoot& root, const Target& target, Deadline dead
   return attempt;
 }
 
-// While a listener's queue is full connect(2) gives EAGAIN, at once. Asking the JVM for a socket
-// that it has would print its threads, so we wait; and look anew each time, since the listener may
-// be another's, which the JVM is about to replace.
+// While a listener's queue is full, connect(2) returns EAGAIN at once. Asking the JVM for a socket
+// that it already has would print its threads, so we wait; and check again each time, since the
+// listener may be somebody else's, which the JVM is about to replace.
 Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadline) {
   for (microseconds wait = kFirstWait;; wait = std::min(wait * 2, kMaxWait)) {
     Attempt attempt = connect_once(root, target, deadline);
@@ -143,7 +143,7 @@ Attempt try_connect(const TargetRoot& root, const Target& target, Deadline deadl
   }
 }
 
-// The status of now, not of discovery: it decides whether SIGQUIT is a question or death.
+// The current status, not the one at discovery: it decides whether SIGQUIT is a question or death.
 base::Result<container::ProcessStatus> check_running(const Target& target) {
   JPROF_TRY_ASSIGN(container::ProcessStatus now, target.process.status());
   if (now.ended()) {
@@ -156,8 +156,8 @@ base::Result<container::ProcessStatus> check_running(const Target& target) {
   return now;
 }
 
-// SYS_PTRACE opens a JVM's files to anyone, but its attach socket is of mode 0600, it answers only
-// its own effective uid and gid or root (JDK 8: not even root), and signals ask for CAP_KILL.
+// SYS_PTRACE opens a JVM's files to anyone, but its attach socket has mode 0600, it answers only
+// its own effective uid and gid or root (JDK 8: not even root), and signals require CAP_KILL.
 base::Status check_ids(const Target& target) {
   const container::Identity ours = container::effective_identity();
   const container::Identity theirs = target.identity();
@@ -175,7 +175,7 @@ base::Status check_ids(const Target& target) {
           " and runAsGroup: " + std::to_string(theirs.gid) + " for the jprof container");
 }
 
-// In a /tmp with the sticky bit a JVM cannot replace another user's file by its own socket.
+// In a /tmp with the sticky bit, a JVM cannot replace another user's file with its own socket.
 base::Status check_foreign_socket(const TargetRoot& root, const Target& target) {
   const std::string path = socket_path(target);
   const auto found = root.resolve(path, container::Links::kRefuseLast);
@@ -193,7 +193,7 @@ base::Error deaf(const Target& target) {
                 "it is starting or ending: try again in a second");
 }
 
-// The last look before the signal: all else took time.
+// The last check before the signal: everything else took time.
 base::Status signal(const Target& target) {
   JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
   return now.catches(SIGQUIT) ? target.process.send_signal(SIGQUIT) : base::fail(deaf(target));
@@ -245,8 +245,9 @@ base::Result<UniqueFd> handshake(const TargetRoot& root, const Target& target, D
   return wait_for_socket(root, target, deadline);
 }
 
-// A JVM catches SIGQUIT a moment before it is ready for it: what it does then it forgets (create_vm
-// removes stale sockets after the handler is there). Its service thread is made after that moment.
+// A JVM catches SIGQUIT a moment before it is ready for it, and forgets what it does in that moment
+// (create_vm removes stale sockets after the handler is installed). Its service thread is created
+// later.
 bool has_started(const TargetRoot& root, const Target& target) {
   constexpr std::size_t kMaxThreads = 4096;
   if (has_attach_socket(root, target)) {
@@ -292,8 +293,8 @@ base::Status check_attachable(const TargetRoot& root, const Target& target) {
   JPROF_TRY_ASSIGN(const container::ProcessStatus now, check_running(target));
   JPROF_TRY(check_ids(target));
   JPROF_TRY(check_foreign_socket(root, target));
-  // Before the socket is looked for: one left in a kept /tmp by an earlier JVM of the same pid must
-  // not lead to a signal, which prints a thread dump where attaching is disabled.
+  // Before the socket is looked for: a socket left in a persistent /tmp by an earlier JVM with the
+  // same pid must not lead to a signal, which prints a thread dump if attaching is disabled.
   const JvmFlags flags = read_flags(target);
   if (flags.attach_disabled) {
     return base::make_failure(ErrorCode::kAttachDisabled,
@@ -304,8 +305,8 @@ base::Status check_attachable(const TargetRoot& root, const Target& target) {
   if (has_attach_socket(root, target)) {
     return {};
   }
-  // With -Xrs a JVM opens its socket by itself at the end of its start (AttachListener::
-  // init_at_startup), and never catches SIGQUIT.
+  // With -Xrs a JVM opens its socket by itself at the end of its start
+  // (AttachListener::init_at_startup), and never catches SIGQUIT.
   if (!now.catches(SIGQUIT) && flags.signals_reduced) {
     return base::fail(failed(target, "it runs with -Xrs and its attach socket is not there",
                              "if it is starting, try again in a second; if its socket in /tmp was "
@@ -319,7 +320,7 @@ base::Result<UniqueFd> open_attach_socket(const Target& target, Deadline deadlin
     return base::make_failure(ErrorCode::kJvmUnsupported, target.name() + " is not a HotSpot JVM",
                               "jprof profiles OpenJDK and its distributions, 8 to 25");
   }
-  // With our own rights, which may be more than the target's: it need not be open to its own uid.
+  // With our own rights, which may exceed the target's: it need not be open to its own uid.
   JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
   const auto look = [&] {
     wait_until_started(root, target, deadline);

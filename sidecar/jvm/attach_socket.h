@@ -10,19 +10,19 @@
 
 namespace jprof::jvm {
 
-// Connects to the JVM's attach listener, which it starts if need be: trigger file, SIGQUIT, wait
-// for the socket. The connection carries one command. Where ids must differ from ours, all of it is
+// Connects to the JVM's attach listener, which it starts if necessary: trigger file, SIGQUIT, wait
+// for the socket. The connection carries one command. If ids must differ from ours, all of it is
 // done in a child process. SIGQUIT is sent once, and only to a process that has libjvm mapped and
-// catches it: to any other it would be death.
+// catches it: it would kill any other.
 //
-// kAttachDisabled, kAttachFailed (with what stands in the way: no writable /tmp, -Xrs, stopped,
-// exiting, a planted socket), kTimeout, kTargetGone, kIdentityMismatch.
+// kAttachDisabled, kAttachFailed (with the obstacle: no writable /tmp, -Xrs, stopped, exiting, a
+// planted socket), kTimeout, kTargetGone, kIdentityMismatch.
 base::Result<base::UniqueFd> open_attach_socket(const Target& target, base::Deadline deadline);
 
 // What open_attach_socket would refuse at once, found out without touching the JVM: stopped, ended,
 // attaching disabled, deaf to SIGQUIT. `root` is the target's.
 base::Status check_attachable(const container::TargetRoot& root, const Target& target);
-// Its attach socket stands in its /tmp: it needs no signal.
+// Its attach socket is in its /tmp: it needs no signal.
 bool has_attach_socket(const container::TargetRoot& root, const Target& target);
 
 } // namespace jprof::jvm

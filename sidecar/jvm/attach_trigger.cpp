@@ -17,15 +17,15 @@ using base::UniqueFd;
 
 enum class Made { kOurs, kThere, kNot };
 
-// A JVM heeds a trigger that belongs to itself or to root (attachListener_posix.cpp). One that is
-// there may be another client's of this moment, or a leftover: either way it triggers.
+// A JVM obeys a trigger that belongs to itself or to root (attachListener_posix.cpp). One that is
+// already there may be another client's, or a leftover: either way it triggers.
 bool usable(int directory, const std::string& name, uid_t jvm_uid) {
   struct stat entry {};
   return ::fstatat(directory, name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) == 0 &&
          S_ISREG(entry.st_mode) && (entry.st_uid == jvm_uid || entry.st_uid == 0);
 }
 
-// Old enough that no client still waits for it: nobody's, so it is ours to remove.
+// Old enough that no client still waits for it: nobody's, so we may remove it.
 bool abandoned(int directory, const std::string& name) {
   constexpr time_t kSeconds = 60;
   struct stat entry {};

@@ -11,12 +11,12 @@
 
 namespace jprof::jvm {
 
-// The file .attach_pid<N> that tells a JVM which gets SIGQUIT to open its attach socket rather than
-// to print its threads. Made in the target's /tmp, or in its working directory where /tmp holds
-// somebody else's; removed with the object, if we made it.
+// The file .attach_pid<N> that tells a JVM which gets SIGQUIT to open its attach socket instead of
+// printing its threads. Created in the target's /tmp, or in its working directory if /tmp holds
+// somebody else's; removed with the object, if we created it.
 class AttachTrigger {
  public:
-  // kAttachFailed, with the cause, where no such file can be made: the JVM could not make its
+  // kAttachFailed, with the cause, if no such file can be created: the JVM could not create its
   // socket there either.
   static base::Result<AttachTrigger> create(const container::TargetRoot& root,
                                             const Target& target);
@@ -27,7 +27,7 @@ class AttachTrigger {
  private:
   AttachTrigger(base::UniqueFd directory, std::string name)
       : directory_(std::move(directory)), name_(std::move(name)) {}
-  base::UniqueFd directory_; // invalid where the file is not ours
+  base::UniqueFd directory_; // invalid if the file is not ours
   std::string name_;
 };
 

@@ -9,8 +9,9 @@
 namespace jprof::jvm {
 namespace {
 
-// What attach and capture have open in the JVM at once: the connection, the library while it is
-// loaded, /proc's directory of threads, the control socket, the region; the rest is the JVM's.
+// What attaching and a capture keep open in the JVM at once: the connection, the library while it
+// is being loaded, /proc's directory of threads, the control socket, the region; the rest is the
+// JVM's.
 constexpr std::uint64_t kWanted = 8;
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
@@ -37,7 +38,7 @@ base::Status check_descriptor_room(const Target& target, const container::Proces
   constexpr std::size_t kLimitsBytes = 4096;
   const auto limits = target.process.read("limits", kLimitsBytes);
   const std::uint64_t limit = limits ? open_files_limit(*limits) : 0;
-  // The table of descriptors grows by doubling: most JVMs need not be counted.
+  // The descriptor table grows by doubling: for most JVMs nothing need be counted.
   if (limit == 0 || limit == kNoLimit ||
       (now.descriptor_slots != 0 && now.descriptor_slots + kWanted <= limit)) {
     return {};

@@ -90,7 +90,7 @@ void complete(Diagnostic& diagnostic) {
   std::vector<std::string>& arguments = diagnostic.command.arguments;
   const std::string& name = diagnostic.command.name;
   if (name == "load") {
-    // jattach's own shape is LIBRARY ABSOLUTE OPTIONS; a lone path is an absolute one.
+    // jattach's own form is LIBRARY ABSOLUTE OPTIONS; a lone path is an absolute one.
     if (arguments.size() == 1) {
       arguments.emplace_back(arguments[0].starts_with("/") ? "true" : "false");
     }

@@ -10,10 +10,11 @@
 
 namespace jprof::jvm {
 
-// A command as users type it (the words and arguments of jattach), and how its answer is judged.
+// A command as users type it (jattach's words and arguments), and how its answer is judged.
 struct Diagnostic {
   AttachCommand command;
-  // The result number does not tell: printflag of an unknown flag and load are 0 when they failed.
+  // The result number does not tell: for printflag of an unknown flag, and for load, it is 0 on
+  // failure.
   bool judged_by_text = false;
   bool java_agent = false; // load instrument: the numbers 100, 101, 102 have a meaning
   std::string note;        // for the user, when it succeeded: where the text went

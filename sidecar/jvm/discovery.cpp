@@ -26,7 +26,7 @@ constexpr std::size_t kMapsBytes = 64U
 constexpr std::size_t kThreadsLookedAt = 64; // a JVM makes its own threads first
 constexpr std::chrono::seconds kStepTime{5};
 
-// Names that HotSpot and OpenJ9 give to threads of theirs, cut to 15 bytes by the kernel.
+// Names that HotSpot and OpenJ9 give to their own threads, cut to 15 bytes by the kernel.
 constexpr std::array<std::string_view, 7> kVmThreads = {
     "VM Thread",       "Signal Dispatch", "VM Periodic Tas", "C2 CompilerThre",
     "Reference Handl", "JIT Compilation", "Attach API wait"};
@@ -90,7 +90,7 @@ base::Error elsewhere(std::string what, std::string_view container_id) {
                           "started a moment ago may need another");
 }
 
-// Leaves the JVMs of one container, or else those of which nobody knows.
+// Leaves the JVMs of one container, or otherwise those whose container nobody knows.
 base::Status keep_those_in(std::vector<Candidate>& all, std::string_view container_id) {
   if (container_id.empty() || all.empty()) {
     return {};
@@ -137,7 +137,8 @@ base::Result<Target> find_by_pid(const ProcRoot& proc, pid_t pid, std::string_vi
       return base::fail(process.gone());
     }
     if (first_thread_ended) {
-      // The kernel shows neither maps nor root of such a process, nor does HotSpot answer there.
+      // The kernel shows neither maps nor root of such a process, and HotSpot does not answer
+      // there.
       return base::make_failure(ErrorCode::kNotAJvm,
                                 "the first thread of pid " + std::to_string(pid) +
                                     " has ended while others run (pthread_exit in main), so that "

@@ -72,7 +72,7 @@ std::optional<std::uint64_t> memory_left(const TargetRoot& root) {
   return std::nullopt;
 }
 
-// Empty if a dump of `bytes` may be written there, else why not.
+// Empty if a dump of `bytes` may be written there, otherwise why not.
 std::string room_problem(const TargetRoot& root, int directory, std::uint64_t bytes) {
   struct statfs system {};
   if (::fstatfs(directory, &system) != 0) {
@@ -128,8 +128,8 @@ void empty_directory(int directory) {
   }
 }
 
-// The dump's own directory in the target, and its removal on every way out. A JVM that comes to
-// our request only after we gave up finds no directory, and writes nothing.
+// The dump's own directory in the target, which is removed in every case. A JVM that gets to our
+// request only after we have given up finds no directory, and writes nothing.
 class DumpPlace {
  public:
   static base::Result<DumpPlace> create(const Target& target, Place place) {
@@ -198,7 +198,7 @@ class DumpPlace {
     return container::reopen(file.get(), O_RDONLY);
   }
 
-  // Again while the JVM still makes files (JDK 22 and later write several, then join them).
+  // Again while the JVM still creates files (JDK 22 and later write several, then join them).
   base::Result<Handed> remove() const {
     constexpr int kTries = 20;
     for (int i = 0; i < kTries; ++i) {

@@ -53,12 +53,12 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-// Words before and at the place that is looked at; those that came from a file name no files.
+// Words before and at the current place; those that came from a file do not name files.
 class ArgumentFiles {
  public:
   explicit ArgumentFiles(const OptionFile& read) : read_(read) {}
 
-  // Puts the words of the file that the word at `at` names into its place.
+  // Replaces the word at `at` by the words of the file that it names.
   bool expand(std::vector<std::string>& words, std::size_t at) {
     const std::string word = words[at];
     if (at < from_file_ || !read_ || left_ == 0 || word.size() < 2 || word[0] != '@' ||

@@ -25,7 +25,7 @@ std::string parent(const std::string& path, int levels) {
   return up;
 }
 
-// The file of the mapping, not one that was put there since.
+// The file of the mapping, not one that has been put in its place since.
 base::Result<base::UniqueFd> open_library(const container::TargetRoot& root, const Target& target) {
   JPROF_TRY_ASSIGN(base::UniqueFd file, root.open_regular(target.vm.library));
   struct stat entry {};

@@ -11,7 +11,7 @@
 
 namespace jprof::jvm {
 
-// What can be known of a JVM from outside without touching it. Strings are the target's.
+// What can be known about a JVM from outside without touching it. Strings are the target's.
 struct JvmFacts {
   JvmRelease release;
   JavaCommand command;

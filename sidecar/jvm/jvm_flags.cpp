@@ -73,7 +73,7 @@ JvmFlags read_flags(const Target& target) {
     apply_options(expand_option_files(options, read), flags);
   };
   apply(split_options(variable(environment, "JAVA_TOOL_OPTIONS")));
-  // The launcher puts these before the words of the command line.
+  // The launcher inserts these before the words of the command line.
   std::vector<std::string> options =
       expand_argument_files(split_options(variable(environment, "JDK_JAVA_OPTIONS")), read);
   if (const auto cmdline = target.process.read("cmdline", kCommandBytes)) {

@@ -46,7 +46,7 @@ base::Error failed(const Target& target, const std::string& cause, const std::st
                           "cannot attach to " + target.name() + ": " + cause, cure);
 }
 
-// A lock file as OpenJ9 makes it; invalid while somebody else has it, or where it cannot be made.
+// A lock file as OpenJ9 creates it; invalid while somebody else has it, or if it cannot be created.
 UniqueFd try_lock(int directory, const std::string& name) {
   UniqueFd file(::openat(directory, name.c_str(),
                          O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
@@ -73,7 +73,8 @@ base::Result<UniqueFd> wait_for_lock(int directory, const std::string& name, Dea
   }
 }
 
-// The directories of the JVMs that wait here; what is not a plain name in there is passed over.
+// The directories of the JVMs that wait here; anything in there that is not a plain name is
+// skipped.
 std::vector<std::string> jvm_directories(int directory) {
   std::vector<std::string> names;
   const auto all = base::names_in(directory);
@@ -85,7 +86,7 @@ std::vector<std::string> jvm_directories(int directory) {
   return names;
 }
 
-// Its directory is called as its pid, unless -Dcom.ibm.tools.attach.id says otherwise.
+// Its directory is named after its pid, unless -Dcom.ibm.tools.attach.id says otherwise.
 base::Result<std::string> find_directory(const TargetRoot& root, const Target& target,
                                          const std::vector<std::string>& names) {
   const std::string pid = std::to_string(target.innermost_pid());
@@ -104,12 +105,12 @@ base::Result<std::string> find_directory(const TargetRoot& root, const Target& t
                             "start it with -Dcom.ibm.tools.attach.enable=yes");
 }
 
-// Loopback only, and both of it: which one "localhost" is to the JVM is its own choice.
+// Only loopback, but both families: which one "localhost" means is the JVM's own choice.
 class Listener {
  public:
   static base::Result<Listener> open() {
-    // The kernel gives a port that is free at ::1; at 127.0.0.1 it may be somebody's, also that of
-    // a connection which has ended. A JVM that calls there must not meet him.
+    // The kernel gives a port that is free on ::1; on 127.0.0.1 it may belong to somebody else, or
+    // to a connection that has ended. A JVM that connects there must not reach them.
     constexpr int kMaxTries = 64;
     for (int i = 0; i < kMaxTries; ++i) {
       Listener out;
@@ -190,7 +191,7 @@ class Listener {
   in_port_t port_ = 0; // in network order
 };
 
-// The JVMs wait on it; each post wakes one, and which one cannot be chosen.
+// The JVMs wait for it; each post wakes one, and it cannot be chosen which.
 class Notifier {
  public:
   static base::Result<Notifier> open(int directory) {
@@ -224,8 +225,8 @@ class Notifier {
   int id_;
 };
 
-// replyInfo in a JVM's directory, gone with the object: a new file, so that nothing planted is
-// written to, which nobody but the JVM's uid may read.
+// replyInfo in a JVM's directory, removed with the object: a new file, so that nothing planted is
+// written to, which only the JVM's uid may read.
 class ReplyInfo {
  public:
   explicit ReplyInfo(UniqueFd directory) : directory_(std::move(directory)) {}
@@ -246,7 +247,7 @@ class ReplyInfo {
   UniqueFd directory_;
 };
 
-// While we hold these a JVM that was woken for nothing waits, instead of taking the next post.
+// While we hold these, a JVM that was woken for nothing waits, instead of taking the next post.
 std::vector<UniqueFd> hold_waiters(const TargetRoot& root, const std::vector<std::string>& names) {
   std::vector<UniqueFd> locks;
   for (const std::string& name : names) {

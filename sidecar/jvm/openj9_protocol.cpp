@@ -35,7 +35,8 @@ std::string encode_load(const AttachCommand& command) {
          argument(command, 0) + "," + argument(command, 2) + ")";
 }
 
-// A diagnostic's words are separated by commas; a jcmd line, which is one argument, by blanks.
+// A diagnostic's words are separated by commas; those of a jcmd line, which is one argument, by
+// spaces.
 std::string encode_diagnostic(std::string_view name, const AttachCommand& command) {
   std::string out = "ATTACH_DIAGNOSTICS:" + std::string(name);
   for (const std::string& word : command.arguments) {
@@ -56,8 +57,8 @@ int hex_digit(char byte) {
                                       : -1;
 }
 
-// \uXXXX at the begin of `text` as UTF-8; nothing is taken where it is malformed. Surrogates come
-// out one by one, as the JVM wrote them.
+// Decodes \uXXXX at the beginning of `text` to UTF-8; nothing is taken if it is malformed.
+// Surrogates come out one by one, as the JVM wrote them.
 std::size_t append_unicode(std::string_view text, std::string& out) {
   constexpr std::size_t kLength = 6;
   unsigned value = 0;

@@ -13,7 +13,7 @@
 namespace jprof::sandbox {
 namespace {
 
-// Of uapi/linux/landlock.h; Debian's headers do not know the later ones.
+// From uapi/linux/landlock.h; Debian's headers lack the later ones.
 constexpr long kCreateRuleset = 444;
 constexpr long kAddRule = 445;
 constexpr long kRestrictSelf = 446;
@@ -49,7 +49,7 @@ void allow(int rules, const std::string& path, std::uint64_t what) {
   if (!held || ::fstat(held.get(), &info) != 0) {
     return;
   }
-  // The kernel refuses the rights of a folder for anything else.
+  // The kernel refuses a folder's rights for anything else.
   constexpr std::uint64_t kOfFiles = kReadFile | kWriteFile | kTruncate;
   allow(rules, held.get(), S_ISDIR(info.st_mode) ? what : what & kOfFiles);
 }

@@ -7,8 +7,8 @@
 
 namespace jprof::sandbox {
 
-// A set of rules for these paths; invalid, with errno, where the kernel has no Landlock that can
-// move files between folders (before 5.19). What is not there of `paths` is passed over.
+// A set of rules for these paths; invalid, with errno, if the kernel has no Landlock that can move
+// files between folders (before 5.19). Paths that do not exist are skipped.
 base::UniqueFd make_path_rules(const Paths& paths);
 // For the calling thread and its children. 0 or an errno; async-signal-safe. REQUIRES:
 // no_new_privs.

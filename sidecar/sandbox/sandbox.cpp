@@ -46,8 +46,9 @@ std::vector<pid_t> other_threads() {
   return threads;
 }
 
-// Landlock knows the calling thread only, and threads share their memory: one that is not bound
-// could be made to act for the others. So each is asked by a signal, as setuid(2) does it in libc.
+// Landlock binds only the calling thread, and threads share their memory: one that is not bound
+// could be made to act for the others. So each thread is asked by a signal, as libc does for
+// setuid(2).
 bool all_threads_obey(int rules) {
   constexpr std::chrono::seconds kPatience{2};
   struct sigaction ours {};
@@ -68,7 +69,7 @@ bool all_threads_obey(int rules) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   const bool all = obeyed == asked;
-  if (obeyed + refused == asked) { // else a late one would meet no handler and end us
+  if (obeyed + refused == asked) { // otherwise a late one would find no handler and end us
     ::sigaction(SIGUSR2, &before, nullptr);
   }
   return obey_path_rules(rules) == 0 && all;

@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include <vector>
 
-// The program is made here and not by libseccomp: a list without arguments needs no compiler, and
-// the image would otherwise have to build that library for each machine.
+// The program is assembled here and not by libseccomp: a list without arguments needs no compiler,
+// and otherwise the image would have to build that library for each machine.
 namespace jprof::sandbox {
 namespace {
 
@@ -187,8 +187,8 @@ constexpr std::initializer_list<long> kAllowed = {
     SYS_renameat,
 };
 
-// What no one needs who looks for a JVM, attaches to it and loads the agent: other programs, other
-// processes' memory, mounts and namespaces, and the ways around this list.
+// What no process needs that looks for a JVM, attaches to it and loads the agent: other programs,
+// other processes' memory, mounts and namespaces, and the ways around this list.
 constexpr std::initializer_list<long> kGivenUp = {
     SYS_execve,
     SYS_execveat,
@@ -239,14 +239,14 @@ sock_filter answer(std::uint32_t what) {
   return BPF_STMT(BPF_RET | BPF_K, what);
 }
 
-// Goes on with the next instruction if what was loaded is `value`, else `skip` further.
+// Continues with the next instruction if the loaded value is `value`, otherwise skips to `skip`.
 sock_filter if_equal(std::uint32_t value, std::uint8_t skip) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip);
 }
 
 constexpr std::uint32_t kRefused = SECCOMP_RET_ERRNO | EPERM;
 
-// How each program begins: with the call's number loaded, and what any of them refuses done.
+// How each program begins: it loads the call's number and refuses what every program refuses.
 std::vector<sock_filter> begin_program() {
   // A foreign machine's numbers mean other calls (the 32-bit gate of x86).
   std::vector<sock_filter> program = {
@@ -255,8 +255,8 @@ std::vector<sock_filter> begin_program() {
       answer(kRefused),
       load(offsetof(seccomp_data, nr)),
   };
-  // No namespaces: in one of its own a process has rights. clone3(2) keeps its flags in memory,
-  // where no filter sees them; the C library takes clone(2) where it is not there.
+  // No namespaces: in a namespace of its own a process has rights. clone3(2) keeps its flags in
+  // memory, where no filter sees them; the C library uses clone(2) if it is missing.
   constexpr std::uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
                                         CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
   program.push_back(if_equal(SYS_clone, 4));
@@ -277,7 +277,7 @@ std::vector<sock_filter> make_allowing_program() {
       program.push_back(answer(SECCOMP_RET_ALLOW));
     }
   }
-  // Of a terminal only what isatty(3) and the width ask: TIOCSTI would type for its user.
+  // On a terminal, only what isatty(3) and the width ask for: TIOCSTI would type for its user.
   program.push_back(if_equal(SYS_ioctl, 5));
   program.push_back(load(offsetof(seccomp_data, args[1])));
   program.push_back(if_equal(TCGETS, 1));

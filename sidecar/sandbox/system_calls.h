@@ -6,10 +6,10 @@
 
 namespace jprof::sandbox {
 
-// Allows all threads of this process the system calls of the list in system_calls.cpp and nothing
-// else. 0, or an errno. REQUIRES, as the next one does: no_new_privs.
+// Allows all threads of this process the system calls in the list of system_calls.cpp and no
+// others. 0, or an errno. REQUIRES, like the next function: no_new_privs.
 int allow_few_system_calls();
-// Refuses them what the other list there names, and leaves them the rest. 0, or an errno.
+// Refuses them what the other list there names, and allows the rest. 0, or an errno.
 int refuse_some_system_calls(Network network);
 
 } // namespace jprof::sandbox

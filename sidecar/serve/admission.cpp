@@ -100,7 +100,7 @@ capture::Manifest draft_manifest(const config::SidecarConfig& config,
   draft.source.pod = first_of(known.pod, claimed.pod);
   draft.source.pod_uid = first_of(known.pod_uid, claimed.pod_uid);
   draft.source.node = first_of(known.node, claimed.node);
-  // Who chose a container knows its name; the configuration has that of the usual one.
+  // A caller that chose a container knows its name; the configuration has that of the usual one.
   draft.source.container = request.container_id.empty()
                                ? first_of(known.container, claimed.container)
                                : first_of(claimed.container, known.container);

@@ -15,7 +15,7 @@ namespace jprof::serve {
 base::Status check_allowed(const config::SidecarConfig& config, const std::string& word);
 
 // Whether the configuration lets anybody ask for this: kNotAllowed, kLimit (naming the limit) or
-// kUsage. Says nothing about other captures: those are counted when the capture starts.
+// kUsage. Does not consider other captures: those are counted when the capture starts.
 base::Status check_request(const config::SidecarConfig& config,
                            const control::RecordRequest& request);
 
@@ -23,8 +23,9 @@ base::Status check_request(const config::SidecarConfig& config,
 base::Status check_attach(const config::SidecarConfig& config,
                           const control::AttachRequest& request);
 
-// The manifest as far as the request and the configuration make it. What the sidecar knows of its
-// pod wins over what the caller claims. A request without a usable time gets `now`.
+// The manifest, as far as the request and the configuration determine it. What the sidecar knows
+// about its pod takes precedence over what the caller claims. A request without a usable time gets
+// `now`.
 capture::Manifest draft_manifest(const config::SidecarConfig& config,
                                  const control::RecordRequest& request,
                                  std::chrono::system_clock::time_point now);

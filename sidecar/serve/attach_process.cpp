@@ -55,7 +55,7 @@ void AttachProcess::stop() const {
 }
 
 void send_answer(int channel, control::FrameType type, const std::string& payload, int file) {
-  // A failure is seen as our end without an answer.
+  // A failure looks like our end without an answer.
   (void)container::send_packet(channel, control::encode_frame(type, payload), file);
 }
 

@@ -14,7 +14,7 @@
 
 namespace jprof::serve {
 
-// One command for a JVM in a process of its own: it alone reads what the JVM answers. Its answer is
+// One command for a JVM, in a separate process: it alone reads what the JVM answers. Its answer is
 // a file that it hands over. One thread.
 class AttachProcess {
  public:
@@ -27,11 +27,11 @@ class AttachProcess {
   static base::Result<AttachProcess> start(const ServeContext& context,
                                            const control::AttachRequest& request);
 
-  // Readable when there is an answer, or will be none.
+  // Readable when there is an answer, or when there will be none.
   int fd() const { return channel_.get(); }
-  // Waits for the process's end; error_of() that if it died without an answer.
+  // Waits for the process's end; returns error_of() that if it died without an answer.
   base::Result<Answer> finish();
-  // No longer wait for the JVM: an answer comes soon (kInterrupted).
+  // Stops waiting for the JVM: an answer comes soon (kInterrupted).
   void stop() const;
 
  private:
@@ -40,7 +40,7 @@ class AttachProcess {
   base::UniqueFd channel_;
 };
 
-// The other end: one packet with the frame and, if `file` is not -1, that descriptor.
+// The other end: one packet with the frame and, unless `file` is -1, that descriptor.
 void send_answer(int channel, control::FrameType type, const std::string& payload, int file);
 
 } // namespace jprof::serve

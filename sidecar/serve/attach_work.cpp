@@ -35,7 +35,7 @@ constexpr std::size_t kMaxAnswerBytes = 64U << 20U;
 constexpr std::size_t kMaxTextLength = 4096;
 constexpr std::chrono::seconds kDefaultTimeout{30};
 
-// Written by the signal's handler, read by the one thread that there is.
+// Written by the signal's handler, read by the only thread.
 volatile std::sig_atomic_t stop_requested = 0;
 
 void stop_on_termination() {
@@ -57,11 +57,11 @@ bool stopped() {
 struct Answer {
   base::UniqueFd file;
   std::uint64_t bytes = 0;
-  std::string name; // of the file, for the caller to know what it is
+  std::string name; // the file's, so that the caller knows what it is
   std::string note;
 };
 
-// A file of the spool's file system that never has a name, so that nothing has to be removed.
+// A file in the spool's file system that never has a name, so that nothing has to be removed.
 base::Result<base::UniqueFd> nameless_file(const std::string& directory) {
   base::UniqueFd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file) {

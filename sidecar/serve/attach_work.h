@@ -10,7 +10,7 @@ namespace jprof::serve {
 
 // The body of an attach's process: sends one command to the JVM and then, over `channel`, one
 // packet: kResult (a ResultMessage with one file, its descriptor attached) or kError. SIGTERM ends
-// the waiting for the JVM. REQUIRES: check_attach said yes.
+// the wait for the JVM. REQUIRES: check_attach allowed it.
 int run_attach_work(const ServeContext& context, const control::AttachRequest& request,
                     base::UniqueFd channel);
 

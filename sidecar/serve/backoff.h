@@ -11,8 +11,9 @@
 
 namespace jprof::serve {
 
-// When to try again what failed: doubling from half a second to a minute, of which a random part is
-// taken (full jitter), so that many sidecars that lost the same store do not come back in waves.
+// When to retry what failed: a delay that doubles from half a second to a minute, of which a random
+// part is taken (full jitter), so that many sidecars that lost the same store do not come back in
+// waves.
 class Backoff {
  public:
   std::chrono::milliseconds next() {
@@ -21,7 +22,7 @@ class Backoff {
     const std::int64_t ceiling = std::min(kMost, kBase << std::min(failures_, 10));
     ++failures_;
     std::uint64_t random = 0;
-    // Without randomness the whole delay is taken.
+    // Without randomness: the whole delay.
     if (!base::random_bytes(std::as_writable_bytes(std::span(&random, 1)))) {
       return std::chrono::milliseconds(ceiling);
     }

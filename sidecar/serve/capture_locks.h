@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
-// What a capture takes besides its own lock (Spool::capture_lock), and what is said to who finds it
-// taken.
+// What a capture takes besides its own lock (Spool::capture_lock), and what a caller is told if it
+// is taken.
 namespace jprof::serve {
 
 // One of limits.concurrentCaptures.
@@ -20,7 +20,7 @@ std::string jvm_lock(const spool::Spool& spool, const jvm::Target& target);
 
 std::string slots_taken(std::uint64_t most);
 std::string jvm_taken(const jvm::Target& target);
-// kBusy: `what`, for whom, until when.
+// kBusy: `what`, for which capture, until when.
 control::ErrorMessage busy_error(std::string what, const spool::LockHolder& holder);
 
 } // namespace jprof::serve

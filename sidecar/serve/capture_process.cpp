@@ -37,7 +37,7 @@ base::Result<std::optional<control::Frame>> CaptureProcess::receive() {
 void CaptureProcess::cancel(control::CancelMode mode) {
   const std::string frame =
       control::encode_frame(control::FrameType::kCancel, control::encode_cancel(mode));
-  // If it has ended already there is nothing to cancel.
+  // If it has already ended, there is nothing to cancel.
   static_cast<void>(
       ::send(channel_.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }

@@ -15,9 +15,9 @@
 
 namespace jprof::serve {
 
-// One capture in a process of its own, with a memory limit: it alone reads what the JVM and its
-// agent wrote. It goes on when whoever started it has gone, seals what it has on SIGTERM, and
-// outlives nothing but itself. One thread.
+// One capture in a separate process, with a memory limit: it alone reads what the JVM and its agent
+// wrote. It continues after the process that started it is gone, seals what it has on SIGTERM, and
+// leaves nothing running. One thread.
 class CaptureProcess {
  public:
   // Forks. REQUIRES: this process has one thread.
@@ -29,7 +29,7 @@ class CaptureProcess {
   pid_t pid() const { return pid_; }
 
   // The next frame: kProgress, kEnd (sealed) or kError; nothing if there is none yet. An error
-  // means that the process has ended without kEnd or kError.
+  // means that the process ended without kEnd or kError.
   base::Result<std::optional<control::Frame>> receive();
   void cancel(control::CancelMode mode);
   // Waits for the end.

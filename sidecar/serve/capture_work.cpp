@@ -42,15 +42,15 @@ using spool::LockHolder;
 
 constexpr std::size_t kMaxNameLength = 200;
 constexpr std::size_t kMaxTextLength = 4096;
-constexpr std::uint64_t kRegionRoom = 64 * 1024 * 1024; // the recording region is a file, too
+constexpr std::uint64_t kRegionRoom = 64 * 1024 * 1024; // the recording region is also a file
 
-// The way to the connection. Sending is the working thread's, receiving the watcher's.
+// The channel to the connection. The working thread sends, the watcher receives.
 class Channel {
  public:
   explicit Channel(base::UniqueFd fd) : fd_(std::move(fd)) {}
   int fd() const { return fd_.get(); }
 
-  // Progress that finds no room is dropped: the next one says more.
+  // Progress for which there is no room is dropped: the next report says more.
   void progress(const control::Progress& progress) const {
     send(FrameType::kProgress, control::encode_progress(progress), MSG_DONTWAIT);
   }
@@ -62,7 +62,7 @@ class Channel {
   void end() const { send(FrameType::kEnd, "{}", 0); }
 
  private:
-  // A connection that has gone away needs no telling.
+  // A connection that has gone away need not be told.
   void send(FrameType type, const std::string& payload, int flags) const {
     const std::string frame = control::encode_frame(type, payload);
     static_cast<void>(::send(fd_.get(), frame.data(), frame.size(), flags | MSG_NOSIGNAL));
@@ -70,7 +70,7 @@ class Channel {
   base::UniqueFd fd_;
 };
 
-// Turns SIGTERM and kCancel into a stop request, on a thread of its own because attaching to a JVM
+// Turns SIGTERM and kCancel into a stop request, on a separate thread because attaching to a JVM
 // may block the working one for seconds.
 class StopWatcher {
  public:
@@ -85,7 +85,7 @@ class StopWatcher {
   }
   std::stop_token token() const { return source_.get_token(); }
   bool discard() const { return discard_.load(); }
-  // Empty where the caller asked for the end: that is no failure.
+  // Empty if the caller asked for the end: that is not a failure.
   std::string why() const {
     return by_signal_.load() ? "the sidecar was told to end (SIGTERM)" : "";
   }
@@ -156,7 +156,7 @@ control::Progress progress_of(const std::string& id, const record::CaptureProgre
   return out;
 }
 
-// The steps of one capture, in order; each returns what the caller is to be told if it fails.
+// The steps of one capture, in order; each returns what the caller is told if it fails.
 class Work {
  public:
   using Failure = std::optional<control::ErrorMessage>;
@@ -182,7 +182,8 @@ class Work {
   }
 
  private:
-  // The last line of a capture that is not sealed: each that begins has one, and each refusal.
+  // The last line of a capture that is not sealed: every capture that begins has one, and so has
+  // every refusal.
   void log_failure(const control::ErrorMessage& failure) const {
     using base::ErrorCode;
     const ErrorCode code = failure.error.code;
@@ -367,7 +368,7 @@ class Work {
 
 int run_capture_work(ServeContext& context, const control::RecordRequest& request,
                      base::UniqueFd fd) {
-  // What bounds the capture is its job's most_bytes; this is for what else might write.
+  // The capture is bounded by its job's most_bytes; this is for anything else that might write.
   const std::uint64_t file_bytes = std::max(context.config.limits.capture_bytes, kRegionRoom);
   const Channel channel(std::move(fd));
   if (auto limited = limit_this_process(context.memory.capture, file_bytes); !limited) {
@@ -377,7 +378,7 @@ int run_capture_work(ServeContext& context, const control::RecordRequest& reques
   sandbox::fence_in(sandbox::Network::kNone); // enter() says what is missing
   Work work(context, request, channel);
   auto failure = work.run();
-  if (!failure || failure->busy_id != request.id) { // else the lock is somebody else's
+  if (!failure || failure->busy_id != request.id) { // otherwise the lock is somebody else's
     ::unlink(context.spool.capture_lock(request.id).c_str());
   }
   if (failure) {

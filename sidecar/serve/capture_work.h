@@ -10,11 +10,12 @@
 
 namespace jprof::serve {
 
-// Between a connection and its capture: one frame a packet, far below the socket's buffer.
+// Between a connection and its capture: one frame per packet, far below the socket's buffer.
 inline constexpr std::size_t kMaxPacketBytes = 32 * 1024;
 
-// What the forked process of a capture does, from the locks to the seal; tells `channel` of it and
-// obeys kCancel frames from there and SIGTERM. Returns the process's exit code. Makes a thread.
+// What the forked process of a capture does, from the locks to the seal; reports it to `channel`
+// and obeys kCancel frames from there and SIGTERM. Returns the process's exit code. Starts a
+// thread.
 int run_capture_work(ServeContext& context, const control::RecordRequest& request,
                      base::UniqueFd channel);
 

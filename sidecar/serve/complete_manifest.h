@@ -7,8 +7,8 @@
 
 namespace jprof::serve {
 
-// The draft with what the recorder found out, ready to be sealed: its `measured` holds integers in
-// the unit of their name, and names as they are (docs/formats/capture.md).
+// The draft, completed with what the recorder found out, ready to be sealed: its `measured` holds
+// integers in the unit of their name, and names unchanged (docs/formats/capture.md).
 capture::Manifest complete_manifest(capture::Manifest draft, const record::CaptureOutcome& outcome);
 
 } // namespace jprof::serve

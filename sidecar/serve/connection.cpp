@@ -26,7 +26,7 @@ using base::ErrorCode;
 using control::FrameType;
 
 constexpr auto kHelloTime = 15s;
-constexpr auto kIdleTime = 30s;  // few places are there: none is held for nothing
+constexpr auto kIdleTime = 30s;  // there are few places: none is held for nothing
 constexpr auto kStallTime = 60s; // without a byte taken by the caller
 constexpr auto kTick = 200ms;    // of waiting for another connection's capture
 constexpr auto kLeaveTime = 3s;  // after SIGTERM, once the capture is sealed
@@ -75,7 +75,7 @@ void Connection::poll_once() {
   if (!caller_here_) {
     fds[0].fd = -1;
   } else {
-    // While files are sent nothing is read: the caller has to take them first.
+    // While files are being sent nothing is read: the caller has to take them first.
     const bool reads = !caller_reads_only_ && state_ != State::kSending;
     fds[0].events =
         static_cast<short>((reads ? POLLIN : 0) | (queued > 0 || sender_ ? POLLOUT : 0));
@@ -103,8 +103,8 @@ void Connection::poll_once() {
   if (caller_here_ && !stream_.flush()) {
     caller_gone();
   }
-  // Only a caller that is being sent something is given time for what it takes: one that has its
-  // answer, or stalls in the middle of a frame, has what its state gives.
+  // Only a caller that is being sent something gets more time for what it takes: one that has its
+  // answer, or stalls in the middle of a frame, gets only what its state allows.
   const bool taking = queued > 0 && stream_.pending() != queued;
   if (taking && (state_ == State::kSending || (state_ == State::kIdle && stream_.pending() > 0))) {
     deadline_ = Deadline::after(leaving_ ? kLeaveTime : kStallTime);
@@ -140,7 +140,7 @@ void Connection::on_signal() {
   }
   leaving_ = true;
   deadline_ = Deadline::after(kLeaveTime);
-  // The capture's process has the signal, too: it belongs to serve's process group.
+  // The capture's process gets the signal, too: it belongs to serve's process group.
   if (capture_) {
     capture_->cancel(control::CancelMode::kKeep);
   } else if (attach_) {
@@ -153,7 +153,7 @@ void Connection::on_signal() {
   }
 }
 
-// The supervisor has looked a moment ago: what has been asked since is answered.
+// The supervisor looked a moment ago: what has been requested since is answered.
 void Connection::give_place() {
   if (asked_ != nullptr && !*asked_) {
     send_error(base::make_error(ErrorCode::kBusy,
@@ -188,7 +188,7 @@ void Connection::on_readable() {
   if (!more) {
     caller_gone();
   } else if (!*more) {
-    // It will say nothing more, but may still listen (`session` with its input at an end).
+    // It will send nothing more, but may still listen (`session` with its input at an end).
     caller_reads_only_ = true;
     if (state_ == State::kIdle || state_ == State::kHello) {
       state_ = State::kDone;
@@ -223,8 +223,8 @@ void Connection::on_frame(const control::Frame& frame) {
   }
 }
 
-// The conversation has no way on; a capture that runs has, and can be fetched by the id that is
-// said here.
+// The conversation cannot continue; a running capture can, and can be fetched by the id that is
+// named here.
 void Connection::break_off(base::Error error) {
   const std::string id = state_ == State::kCapturing ? request_.record.id
                          : state_ == State::kWaiting ? waited_id_
@@ -282,7 +282,8 @@ void Connection::on_request(const control::Frame& frame) {
     start_sending(Reply{list_reply(context_.spool), ""});
     break;
   case control::RequestKind::kTargets: {
-    // Of the requests after it only one to attach to OpenJ9 would miss it, and nobody asks so.
+    // Of the requests that follow, only one to attach to OpenJ9 would miss it, and nobody asks for
+    // that.
     sandbox::fence_in(sandbox::Network::kNone);
     auto result = targets_reply(context_, request_.targets);
     start_sending(result ? base::Result<Reply>(Reply{std::move(*result), ""})
@@ -455,7 +456,7 @@ void Connection::send_error(base::Error error) {
 
 void Connection::send_error(control::ErrorMessage message) {
   sender_.reset();
-  if (!context_.limits_changed.empty()) { // which is why, as likely as not
+  if (!context_.limits_changed.empty()) { // which is most likely the reason
     message.error.cure +=
         (message.error.cure.empty() ? "" : "; ") + context_.limits_changed + ": " + kLimitsCure;
   }

@@ -18,13 +18,14 @@
 namespace jprof::serve {
 
 // One caller, in a process forked for it: understands its frames, starts captures, sends results.
-// When the caller goes away a capture of its goes on; the process stays until that has ended, to
-// salvage what a dying recorder leaves. One thread, never blocks but in poll(2).
+// When the caller goes away, its capture continues; the process stays until that has ended, to
+// salvage what a dying recorder leaves. One thread; blocks only in poll(2).
 class Connection {
  public:
   // `asked` is set with the first request; until then SIGUSR1 asks for the place. May be null.
   Connection(ServeContext& context, base::UniqueFd socket, std::atomic<bool>* asked);
-  // Until the caller is done, or has been silent too long, or SIGTERM came and all is sealed.
+  // Until the caller is done, or has been silent too long, or SIGTERM came and everything is
+  // sealed.
   void run();
 
  private:

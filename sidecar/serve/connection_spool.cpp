@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-// The part of a connection that waits for captures of others, takes over what they left, and lets
-// captures, or serve itself, go.
+// The part of a connection that waits for other connections' captures, takes over what they left,
+// and lets captures, or serve itself, go.
 #include "lib/control/reply.h"
 #include "lib/log/log.h"
 #include "sidecar/serve/connection.h"
@@ -19,7 +19,8 @@ using control::FrameType;
 void Connection::wait_for(const std::string& id) {
   waited_id_ = id;
   state_ = State::kWaiting;
-  // Longer than any capture may take; who waits is not held for ever by a lock of a stopped one.
+  // Longer than any capture may take; a caller that waits is not held for ever by the lock of a
+  // stopped one.
   deadline_ = Deadline::after(context_.config.limits.longest_duration + 2min);
   next_tick_ = Deadline::after(0s);
 }
@@ -31,7 +32,7 @@ void Connection::look_at_waited() {
   if (there && entry.place != spool::Place::kIncoming) {
     send_entry(entry);
   } else if (!running && !there) {
-    // Looked up again: it may have been sealed between the two looks.
+    // Looked up again: it may have been sealed between the two checks.
     const spool::Entry again = context_.spool.find(waited_id_);
     if (again.place == spool::Place::kNone) {
       send_error(base::make_error(ErrorCode::kTargetGone,
@@ -51,7 +52,7 @@ void Connection::look_at_waited() {
   }
 }
 
-// What becomes of it is its last line in the log.
+// The last line in the log says what becomes of it.
 base::Status Connection::salvage(const std::string& id, const std::string& reason) {
   auto salvaged = context_.spool.salvage(id, reason);
   if (salvaged) {
@@ -68,7 +69,7 @@ base::Status Connection::salvage(const std::string& id, const std::string& reaso
 
 void Connection::on_release(const control::ReleaseRequest& request) {
   const spool::Entry entry = context_.spool.find(request.id);
-  // With a store of its own the sidecar still has to deliver there.
+  // With a store of its own, the sidecar still has to deliver it there.
   if (entry.place == spool::Place::kSealed && !context_.config.store) {
     if (auto delivered = context_.spool.deliver(request.id); !delivered) {
       send_error(std::move(delivered).error());
@@ -80,8 +81,9 @@ void Connection::on_release(const control::ReleaseRequest& request) {
   start_sending(std::move(reply));
 }
 
-// Once this caller has its answer and leaves, serve ends: only where it would end by itself, since
-// a sidecar that ends takes its pod out of its Service, and never with a capture that is wanted.
+// Once this caller has its answer and leaves, serve ends: only if it would end by itself anyway,
+// since a sidecar that ends takes its pod out of its Service, and never with a capture that is
+// wanted.
 void Connection::on_quit() {
   const std::size_t kept = context_.spool.list(spool::Place::kSealed).size() +
                            context_.spool.list(spool::Place::kIncoming).size();

@@ -13,8 +13,8 @@
 
 namespace jprof::serve {
 
-// Sends files of a directory as chunks, a piece whenever the stream has little queued, so that
-// memory stays small whatever the caller's speed. One thread.
+// Sends files of a directory as chunks, one piece whenever the stream has little queued, so that
+// memory use stays small whatever the caller's speed. One thread.
 class FileSender {
  public:
   FileSender(std::string directory, std::vector<control::ResultFile> files)
@@ -23,7 +23,7 @@ class FileSender {
   FileSender(base::UniqueFd file, control::ResultFile result)
       : files_{std::move(result)}, fd_(std::move(file)) {}
 
-  // True when all is queued. An error means that a file is not what the result said.
+  // True when everything is queued. An error means that a file is not what the result said.
   base::Result<bool> pump(FrameStream& stream);
 
  private:

@@ -45,7 +45,7 @@ checks::Check check_limits(const ServeContext& context) {
 } // namespace
 
 checks::Check check_free(const ServeContext& context, const jvm::Target& target) {
-  // In the order in which a capture takes them.
+  // In the order in which a capture checks them.
   spool::LockHolder holder;
   const std::uint64_t most = std::max<std::uint64_t>(1, context.config.limits.concurrent_captures);
   std::uint64_t taken = 0;

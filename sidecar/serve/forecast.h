@@ -8,13 +8,14 @@
 
 #include <vector>
 
-// What serve would say to who wants to record now, for `doctor`: found by the code that says it.
+// What serve would answer somebody who wants to record now, for `doctor`: found by the code that
+// answers.
 namespace jprof::serve {
 
-// Is it free: no other capture of this JVM, and a place for one more.
+// Whether it is free: no other capture of this JVM, and a place for one more.
 checks::Check check_free(const ServeContext& context, const jvm::Target& target);
-// Of every capture: room in the spool, captures of this hour, a usable configuration; and whether
-// somebody changed the limits of serve.
+// For every capture: room in the spool, captures within this hour, a usable configuration; and
+// whether somebody changed serve's limits.
 std::vector<checks::Check> check_serve(const ServeContext& context);
 
 } // namespace jprof::serve

@@ -13,8 +13,7 @@
 
 namespace jprof::serve {
 
-// Frames over a connected stream socket that is never waited for: whoever owns it polls. One
-// thread.
+// Frames over a connected stream socket that is never waited for: its owner polls. One thread.
 class FrameStream {
  public:
   // Makes the descriptor non-blocking.
@@ -25,7 +24,7 @@ class FrameStream {
   base::Result<bool> receive();
   base::Result<std::optional<control::Frame>> take() { return decoder_.take(); }
 
-  // Queues a frame; flush() writes what the socket takes. An error means that the other side is
+  // Queues a frame; flush() writes what the socket accepts. An error means that the other side is
   // gone.
   void send(control::FrameType type, std::string_view payload);
   void send_raw(std::string frame) { out_ += frame; }

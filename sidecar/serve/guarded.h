@@ -10,11 +10,11 @@
 
 namespace jprof::serve {
 
-// The exit code of a process that met its limit of memory.
+// The exit code of a process that reached its memory limit.
 inline constexpr int kNoMemoryLeft = 71;
 
-// For the body of a forked child: nothing of ours throws, but the allocator does when the child
-// meets its memory limit, and an exception must not unwind into what belongs to the parent.
+// For the body of a forked child: our code does not throw, but the allocator does when the child
+// reaches its memory limit, and an exception must not unwind into what belongs to the parent.
 template <typename Work>
 int guarded(const Work& work) noexcept {
   try {

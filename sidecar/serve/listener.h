@@ -12,26 +12,26 @@
 
 namespace jprof::serve {
 
-// The end of serve's socket that callers come in by. A descriptor is kept back, so that a caller is
-// answered also where none is left (a leak, or a limit that somebody lowered); where not even that
-// helps, callers wait a second and nothing spins. One thread.
+// The end of serve's socket at which callers arrive. One descriptor is kept in reserve, so that a
+// caller is answered even if none is left (a leak, or a limit that somebody lowered); if even that
+// does not help, callers wait a second and nothing spins. One thread.
 class Listener {
  public:
   struct Caller {
     base::UniqueFd fd;
-    bool is_last = false; // there is no descriptor to serve it with: only to be told so
+    bool is_last = false; // there is no descriptor to serve it with: it is only told so
   };
 
-  // kBusy where another serve listens: its socket is not taken away. A lock beside the socket says
-  // so, which ends with its process.
+  // kBusy if another serve listens: its socket is not taken away. A lock next to the socket shows
+  // that, and ends with its process.
   static base::Result<Listener> create(const std::string& path);
 
-  // To be polled for reading; -1 while there is no sense in it, which ends at resting_until().
+  // To be polled for reading; -1 while that is pointless, which ends at resting_until().
   int fd() const;
   std::optional<base::Deadline> resting_until() const;
   // Nothing if there is no caller after all, or no descriptor for it.
   std::optional<Caller> accept();
-  // In a child made by fork: the parent goes on listening.
+  // In a child made by fork: the parent keeps listening.
   void leave_to_parent();
   void close();
 

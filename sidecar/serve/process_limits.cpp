@@ -27,7 +27,7 @@ std::uint64_t number_in(const std::string& path) {
   return value;
 }
 
-// kKept leaves the hard limit: a capture is a child of a connection and is allowed more than that.
+// kKept leaves the hard limit: a capture is a child of a connection and may have more.
 enum class Hard { kKept, kLowered };
 
 base::Status set_limit(__rlimit_resource_t resource, std::uint64_t bytes, Hard hard,
@@ -54,7 +54,7 @@ constexpr bool kShadowMemory = false;
 #endif
 
 // RLIMIT_DATA counts the whole of a thread's stack, used or not, and the usual 8 MiB are a third of
-// what a capture may have in a container of 128 MiB. Ours need some KiB.
+// what a capture may have in a container of 128 MiB. Ours need a few KiB.
 void make_thread_stacks_small() {
   constexpr std::size_t kStackBytes = 512 * 1024;
   pthread_attr_t attributes;

@@ -20,13 +20,14 @@ struct MemoryPlan {
   std::uint64_t upload = 0;
 };
 
-// Of a container limit in bytes; 0: no limit, planned as for 1 GiB.
+// For a container limit in bytes; 0: no limit, planned as for 1 GiB.
 MemoryPlan plan_memory(std::uint64_t container_limit, std::uint64_t concurrent_captures);
-// This process's limit of memory by its cgroup (version 1 or 2), 0 if there is none.
+// This process's memory limit by its cgroup (version 1 or 2), 0 if there is none.
 std::uint64_t container_memory_limit();
 
 // For a child, before it does anything: memory (as RLIMIT_DATA: RLIMIT_AS would count address space
-// that is only reserved, as every thread's heap does), file size, no core. 0 leaves as it is.
+// that is only reserved, as every thread's heap is), file size, no core. 0 leaves a limit
+// unchanged.
 base::Status limit_this_process(std::uint64_t memory_bytes, std::uint64_t file_bytes);
 
 } // namespace jprof::serve

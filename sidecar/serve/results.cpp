@@ -26,7 +26,7 @@ base::Result<control::ResultFile> manifest_file(const std::string& directory) {
   return control::ResultFile{capture::kManifestFile, digest.bytes, 0, digest.sha256};
 }
 
-// 0, 6 for a partial capture, 7 where a derived file could not be made.
+// 0, 6 for a partial capture, 7 if a derived file could not be made.
 void judge(const capture::Manifest& manifest, control::ResultMessage& result) {
   base::ErrorCode code = base::ErrorCode::kPartialCapture;
   if (manifest.partial) {
@@ -65,7 +65,7 @@ base::Result<Reply> reply_by_format(const spool::Entry& entry,
       reply.result.files.push_back({file.name, file.bytes, 0, file.sha256});
     }
   }
-  // The recording is what is asked for last: a page should not wait for it.
+  // The recording comes last: a page should not have to wait for it.
   std::stable_partition(reply.result.files.begin(), reply.result.files.end(),
                         [](const auto& file) { return !file.name.ends_with(".jprof"); });
   if (std::find(formats.begin(), formats.end(), "manifest") != formats.end()) {

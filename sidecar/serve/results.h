@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// What serve answers, made of what lies in the spool.
+// What serve answers, made from what is in the spool.
 namespace jprof::serve {
 
 struct Reply {
@@ -23,13 +23,13 @@ struct Reply {
 // Of a sealed or delivered capture: files of these formats ("manifest" is the manifest itself).
 base::Result<Reply> reply_by_format(const spool::Entry& entry,
                                     const std::vector<std::string>& formats);
-// By name and offset; no names: every file but the manifest. kNotFound for a name that is not
-// there.
+// By name and offset; no names: every file but the manifest. kNotFound for a name that does not
+// exist.
 base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::FetchRequest& request);
 // The newest captures of the spool.
 control::ResultMessage list_reply(const spool::Spool& spool);
-// The JVMs visible, each with the doctor's checks, as `jprof list -o json` shows them, and what
-// serve itself would say to who wants to record.
+// The visible JVMs, each with the doctor's checks, as `jprof list -o json` shows them, and what
+// serve itself would answer somebody who wants to record.
 base::Result<control::ResultMessage> targets_reply(const ServeContext& context,
                                                    const control::TargetsRequest& request);
 

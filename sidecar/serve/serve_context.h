@@ -12,14 +12,14 @@
 
 namespace jprof::serve {
 
-// What a child tells the supervisor, a byte in a pipe: by its end alone it can be told from nobody
-// else's, whoever is parent of a child whose supervisor was killed.
+// What a child tells the supervisor, one byte in a pipe: a child's end alone does not show whose
+// child it was once its own supervisor has been killed.
 enum class Wake : char {
   kSealed = 's',
   kQuit = 'q', // serve is to end
 };
 
-// What the supervisor makes once and every child inherits by fork. Outlives them all.
+// What the supervisor creates once and every child inherits by fork. Outlives them all.
 struct ServeContext {
   config::SidecarConfig config;
   spool::Spool spool;
@@ -28,10 +28,10 @@ struct ServeContext {
   int wake_fd = -1;
   // Why the configuration could not be used: then `config` is the default, and nothing is recorded.
   std::optional<base::Error> broken;
-  // What somebody did to serve's limits (LimitsWatch); empty: nothing that was noticed.
+  // What somebody has done to serve's limits (LimitsWatch); empty: nothing noticed.
   std::string limits_changed;
 
-  // Lost if the supervisor is gone: then there is nobody to be told.
+  // Lost if the supervisor is gone: then there is nobody to tell.
   void wake(Wake what) const {
     const char byte = static_cast<char>(what);
     [[maybe_unused]] const ssize_t wrote = ::write(wake_fd, &byte, 1);

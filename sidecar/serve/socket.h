@@ -14,7 +14,7 @@
 // namespace, which the whole pod shares.
 namespace jprof::serve {
 
-// `socket` of the configuration, or serve.sock in the spool: one for each.
+// `socket` of the configuration, or serve.sock in the spool: one for each spool.
 std::string socket_path(const config::SidecarConfig& config);
 
 // Replaces a stale socket file. REQUIRES: no other serve listens there (listener.h).

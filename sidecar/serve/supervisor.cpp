@@ -39,7 +39,7 @@ constexpr auto kUpkeepEvery = 10min;
 constexpr auto kUpkeepAgain = 5s;
 constexpr auto kForkRetry = 5s;
 constexpr auto kBlockedRetry = 10min;
-constexpr auto kRecoveryTime = 60s; // callers wait meanwhile
+constexpr auto kRecoveryTime = 60s; // callers wait for this
 
 base::UniqueFd supervisor_signals() {
   sigset_t signals;
@@ -51,7 +51,7 @@ base::UniqueFd supervisor_signals() {
   return base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// For a caller who cannot be served: said without reading a byte of it.
+// For a caller who cannot be served: sent without reading a byte from it.
 void refuse(int fd, const base::Error& error) {
   const std::string text = control::encode_frame(control::FrameType::kHello,
                                                  control::encode_hello(control::our_hello({}))) +
@@ -60,7 +60,7 @@ void refuse(int fd, const base::Error& error) {
   static_cast<void>(::send(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
-// How an upkeep ended, as the exit code of the process that does it.
+// How an upkeep ended, as the exit code of its process.
 enum class UpkeepResult {
   kDone = 0,
   kAgain = 1, // a serve before us may have left a capture that runs: who records it may end badly
@@ -125,7 +125,7 @@ Supervisor::Supervisor(ServeContext context, const ServeOptions& options, Listen
   std::signal(SIGUSR1, SIG_IGN); // a connection blocks it, and so has it all the same
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGXCPU, SIG_IGN);
-  // Orphans of ours are ours to reap also where we are not PID 1.
+  // We reap our orphans, too, even if we are not PID 1.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Captures are stopped through the group: their connection may have gone before them.
   static_cast<void>(::setpgid(0, 0)); // fails where we lead a session: then we lead a group, too
@@ -171,7 +171,7 @@ base::Status Supervisor::start(Kind kind, const Work& work) {
   return {};
 }
 
-// One that waits outside is let in once somebody who has asked for nothing has left.
+// A waiting caller is let in once one that has asked for nothing has left.
 bool Supervisor::makes_room() {
   return count(Kind::kConnection) >= kMaxConnections && places_.make_room();
 }
@@ -221,8 +221,8 @@ void Supervisor::start_upload() {
   upload_wanted_ = false;
   const auto started = start(Kind::kUpload, [this] {
     static_cast<void>(limit_this_process(context_.memory.upload, 0));
-    // A serve before us may have left one that is still at it. No lock (a full disk) must not keep
-    // captures from being stored: each is stored once anyway, this only spares the work.
+    // A serve before us may have left one that is still running. No lock (a full disk) must not
+    // keep captures from being stored: each is stored only once anyway, this only saves the work.
     const auto lock = spool::FileLock::try_take(context_.spool.lock_path("upload"), {});
     if (lock && !*lock) {
       return static_cast<int>(UploadResult::kRetry);
@@ -261,8 +261,8 @@ bool Supervisor::is_running(Kind kind) const {
   return count(kind) > 0;
 }
 
-// Deliveries and callers wait for the first attempt to recover, not for its success: both also work
-// beside what is left, and a delivery may be what makes room for the next attempt.
+// Deliveries and callers wait for the first attempt to recover, not for its success: both can work
+// with what is there, and a delivery may be what makes room for the next attempt.
 void Supervisor::on_upkeep_end(int code) {
   ready_ = true;
   upload_wanted_ = true; // a capture that it salvaged, or that an orphan sealed, told nobody
@@ -271,7 +271,7 @@ void Supervisor::on_upkeep_end(int code) {
   if (!done) {
     next_upkeep_ = Deadline::after(kUpkeepAgain);
   }
-  if (done || again) { // else what was to be recovered still is
+  if (done || again) { // otherwise what was to be recovered still is
     upkeep_ = again ? Upkeep::kFollow : Upkeep::kRoutine;
   }
 }
@@ -301,7 +301,7 @@ void Supervisor::reap() {
   for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0;
        pid = ::waitpid(-1, &status, WNOHANG)) {
     const auto found = children_.find(pid);
-    if (found != children_.end()) { // else an orphan that we inherited
+    if (found != children_.end()) { // otherwise an orphan that we inherited
       const Kind kind = found->second;
       children_.erase(found);
       places_.leave(pid);
@@ -439,7 +439,7 @@ void Supervisor::report_pending() const {
                            " still in the spool " + context_.spool.directory() +
                            ": lost if the pod is deleted";
   log::warning(text);
-  // Where Kubernetes looks for a last word (container status, terminated.message); absent
+  // Where Kubernetes looks for a termination message (container status, terminated.message); absent
   // elsewhere.
   const base::UniqueFd fd(::open("/dev/termination-log", O_WRONLY | O_CLOEXEC));
   if (fd) {

@@ -21,23 +21,23 @@ namespace jprof::serve {
 struct ServeOptions {
   // End after this long without a caller, a capture or an upload; 0: never.
   std::chrono::nanoseconds idle_exit{0};
-  // Answered to whoever wants to record: what is wrong with the configuration.
+  // The answer to anybody who wants to record: what is wrong with the configuration.
   std::optional<base::Error> broken;
 };
 
 // What the spool's upkeep does besides enforcing its limits.
 enum class Upkeep {
-  kRecover, // after a start: all that a serve before us may have left
+  kRecover, // after a start: everything that an earlier serve may have left
   kFollow,  // captures that it left running
   kRoutine, // captures whose process and connection were killed
 };
 
 // `jprof serve`, as PID 1 of its container: accepts, starts a child for each caller, for uploads
-// and for the spool's upkeep, reaps them, and takes its time on SIGTERM. It reads nothing that a
-// caller, a JVM or a store sent, and no error ends it once it listens. One thread.
+// and for the spool's upkeep, reaps them, and shuts down in order on SIGTERM. It reads nothing that
+// a caller, a JVM or a store sent, and no error ends it once it listens. One thread.
 class Supervisor {
  public:
-  // Takes the spool, and starts to listen. Errors are those of a wrong configuration or volume.
+  // Takes the spool and starts to listen. Errors are those of a wrong configuration or volume.
   static base::Result<Supervisor> create(config::SidecarConfig config, const ServeOptions& options);
   // Until SIGTERM, SIGINT or idle_exit.
   void run();

@@ -23,8 +23,8 @@ bool is_transient(ErrorCode code) {
          code == ErrorCode::kProtocol || code == ErrorCode::kInterrupted || code == ErrorCode::kIo;
 }
 
-// After so many captures in a row it is the store that is in the way, not the captures. An attempt
-// that nobody answers costs half a minute, a refusal a moment.
+// After this many captures in a row, the store is the problem, not the captures. An attempt that
+// nobody answers costs half a minute, a refusal a moment.
 constexpr int kMaxUnanswered = 3;
 constexpr int kMaxRefused = 30;
 
@@ -64,12 +64,12 @@ base::Result<std::unique_ptr<store::ObjectStore>> open_store(const config::Store
 
 namespace {
 
-// Delivers, or says why not; what is hopeless is put into quarantine.
+// Delivers, or says why not; what is hopeless goes to quarantine.
 std::optional<base::Error> deliver_one(spool::Spool& spool, store::ObjectStore& store,
                                        const spool::Entry& entry) {
   auto delivered = delivery::deliver_bundle(store, entry.directory);
   if (delivered && !delivered->note.empty()) {
-    // What has its key may be anybody's: as long as nobody can tell, our copy is the capture.
+    // What has its key may be anybody's: as long as that is unknown, our copy is the capture.
     delivered = base::make_failure(ErrorCode::kForbidden, delivered->note, kUncheckedCure);
   }
   if (delivered) {

@@ -19,15 +19,16 @@ base::Result<std::unique_ptr<store::ObjectStore>> open_store(const config::Store
 enum class UploadResult {
   kAllDelivered = 0,
   kRetry = 1,   // the store or the network was in the way
-  kBlocked = 2, // credentials, rights or configuration: worth a try every ten minutes
+  kBlocked = 2, // credentials, rights or configuration: worth a retry every ten minutes
 };
 
-// kAfterFailure begins anywhere, so that no capture waits for ever behind others that fail.
+// kAfterFailure starts at a random place, so that no capture waits for ever behind others that
+// fail.
 enum class Round { kOldestFirst, kAfterFailure };
 
-// Delivers every sealed capture, each once. A damaged one goes to quarantine, as does one whose key
-// is taken by something else; one that fails otherwise waits, and the others do not wait for it.
-// The round ends when many fail in a row.
+// Delivers every sealed capture, each once. A damaged one goes to quarantine, and so does one whose
+// key is taken by something else; one that fails otherwise waits, and the others do not wait for
+// it. The round ends when many fail in a row.
 UploadResult deliver_pending(spool::Spool& spool, store::ObjectStore& store,
                              Round round = Round::kOldestFirst);
 

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// False once `from` has ended or `to` takes no more.
+// False once `from` has ended or `to` accepts no more.
 bool copy_some(int from, int to) {
   std::array<char, 64 * 1024> buffer;
   const ssize_t got = ::read(from, buffer.data(), buffer.size());
@@ -58,7 +58,7 @@ base::Result<int> connect_to_serve(const std::vector<std::string>& sockets,
 }
 
 void relay(int input, int output, int socket) {
-  // A thread for each direction: neither may hold up the other. The upward one may be blocked in
+  // One thread for each direction: neither may delay the other. The upward one may be blocked in
   // read(2) for ever; it ends with the process.
   std::thread([input, socket] {
     while (copy_some(input, socket)) {

@@ -26,7 +26,7 @@ struct flock whole_file() {
 
 LockHolder read_holder(int fd) {
   LockHolder holder;
-  // The holder may be writing just now: then there is nothing to tell yet.
+  // The holder may be writing right now: then there is nothing to report yet.
   const auto text = base::read_all(fd, kMaxBytes, "lock");
   const auto json = text ? base::parse_json(*text) : base::Result<base::Json>(base::Json());
   if (json) {
@@ -36,8 +36,8 @@ LockHolder read_holder(int fd) {
   return holder;
 }
 
-// Whoever held the lock may have removed its file between our open and our lock: then we have
-// locked a file that nobody else will find.
+// The lock's holder may have removed its file between our open and our lock: then we have locked a
+// file that nobody else will find.
 bool is_still_at(int fd, const std::string& path) {
   struct stat ours {};
   struct stat there {};
@@ -69,7 +69,7 @@ FileLock::try_take(const std::string& path, const LockHolder& self, LockHolder* 
   } while (!is_still_at(fd.get(), path));
   const std::string text =
       base::dump_json({{"id", self.id}, {"requester", self.requester}, {"until", self.until}});
-  // What stands in it is for others' messages only; a full disk must not refuse a lock.
+  // Its contents are only for others' messages; a full disk must not refuse a lock.
   if (::ftruncate(fd.get(), 0) == 0) {
     static_cast<void>(base::write_all(fd.get(), text, path));
   }

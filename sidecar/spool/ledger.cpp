@@ -27,7 +27,7 @@ std::int64_t unix_seconds(Ledger::Time time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-// One in the future was accepted before the clock was set back: when, nobody knows.
+// One in the future was accepted before the clock was set back: nobody knows when.
 bool within_hour(std::int64_t at, std::int64_t now) {
   return at > now - kHour && at <= now;
 }
@@ -76,7 +76,7 @@ bool parse_open(const Json& item, LedgerContent& content) {
   return true;
 }
 
-// Absent in ledgers of the first release: ages begin when they are first looked at.
+// Absent in ledgers of the first release: ages begin when they are first read.
 void parse_ages(const Json& json, LedgerContent& content) {
   const Json& ages = base::json_object(json, "ages");
   for (auto& [id, capture] : content.open) {

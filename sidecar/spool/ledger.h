@@ -45,17 +45,18 @@ struct LedgerContent {
   Uptime aged_at;
   std::vector<std::int64_t> recent; // when captures were accepted, of the last hour
 
-  // kLimit, and when to come back, if `per_hour` captures or more were accepted in the hour before.
+  // kLimit, and when to come back, if `per_hour` captures or more were accepted within the last
+  // hour.
   base::Status check_hour(std::chrono::system_clock::time_point now, std::uint64_t per_hour) const;
   std::uint64_t count_open(OpenState state) const;
   bool balanced() const;
   // Ends an open capture; false for an id that is not open.
   bool end(const std::string& id, Ending ending);
-  // How old an open capture is by the machine's own clock, in seconds.
+  // An open capture's age by the machine's own clock, in seconds.
   std::int64_t age_of(const std::string& id, const Uptime& now) const;
-  // Writes the ages down; false where nothing worth a write has changed.
+  // Records the ages; false if nothing worth writing has changed.
   bool grow_older(const Uptime& now);
-  // A capture that is there and not in the books (they were lost or damaged).
+  // A capture that is there but not in the ledger (lost or damaged).
   void adopt(const std::string& id, OpenState state, std::int64_t unix_seconds);
 };
 
@@ -77,7 +78,7 @@ class Ledger {
   base::Status update(const std::function<bool(LedgerContent&)>& change);
   // An absent file is an empty ledger; a damaged one is kInvalidData.
   base::Result<LedgerContent> read() const;
-  // Sets a damaged file aside as ledger.damaged and begins anew.
+  // Sets a damaged file aside as ledger.damaged and starts again.
   base::Status replace_damaged();
 
  private:

@@ -8,13 +8,13 @@
 
 namespace jprof::spool {
 
-// The time that passes whatever somebody sets the wall clock to: since the start of the machine,
-// its sleep included. Readings compare within one start.
+// Time that passes however somebody sets the wall clock: since the start of the machine, including
+// its sleep. Readings can be compared within one start.
 struct Uptime {
   std::string boot; // which start
   std::int64_t seconds = 0;
 
-  // Since `earlier`; 0 where that was before the last start, since nobody knows how long that took.
+  // Since `earlier`; 0 if that was before the last start, since nobody knows how long that took.
   std::int64_t since(const Uptime& earlier) const;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// 512 MiB, the most that a capture has by default, take some seconds.
+// 512 MiB, the most that a capture has by default, take a few seconds.
 constexpr std::chrono::seconds kReadingTime{60};
 
 std::string_view fact_of(const profile::ProfileInfo& info, std::string_view name) {
@@ -42,7 +42,7 @@ capture::Measured measured_of(const profile::RecordingSummary& summary) {
   out.engine = info.engine;
   out.walker = info.walker;
   out.interval = info.interval;
-  // Nobody knows how long it went on after the last sample that was written.
+  // Nobody knows how long it continued after the last sample that was written.
   out.duration = std::max({nanoseconds(0), info.duration, summary.last});
   out.samples = summary.samples;
   out.rests = summary.rests;
@@ -67,8 +67,8 @@ base::Result<container::Handed> summarize(int fd, const std::string& path) {
   }
 }
 
-// What a JVM made its recorder write is read by a process of its own, which has nothing but the
-// open file: whatever becomes of it, the capture is sealed.
+// What a JVM made its recorder write is read by a separate process, which has nothing but the open
+// file: whatever happens to it, the capture is sealed.
 base::Result<base::Json> summarize_apart(const std::string& path) {
   JPROF_TRY_ASSIGN(const base::UniqueFd fd, base::open_read(path));
   auto told = container::within(base::Deadline::after(kReadingTime), [&] {

@@ -8,8 +8,8 @@
 
 namespace jprof::spool {
 
-// Fills in what only the recorder could have said, had it lived: start and `measured`, as far as
-// its recording has them. The region's counters and the agent's cost died with it.
+// Fills in what only the recorder could have said if it had lived: start and `measured`, as far as
+// its recording contains them. The region's counters and the agent's cost died with it.
 void describe_salvaged(const std::string& recording, capture::Manifest& manifest);
 
 } // namespace jprof::spool

@@ -89,7 +89,7 @@ base::Status Spool::move(const std::string& id, Place from, Place to) const {
   return base::sync_directory(path(from, ""));
 }
 
-// Who is being recorded may still take what was promised to it when it was accepted.
+// A capture that is being recorded may still take what was promised to it when it was accepted.
 base::Status Spool::check_room(std::uint64_t capture_bytes, const LedgerContent& books,
                                std::uint64_t droppable) const {
   std::uint64_t used = used_bytes(capture_bytes);
@@ -195,15 +195,15 @@ base::Status Spool::drop(const Entry& entry, Ending ending) {
     if (errno != ENOENT) {
       return base::errno_failure(errno, "cannot remove " + entry.directory);
     }
-    // An accepted one may have no directory yet; one that was moved meanwhile has not ended.
+    // An accepted one may have no directory yet; one that was moved in the meantime has not ended.
     if (const Entry now = find(entry.id); now.place != Place::kNone) {
       return base::make_failure(base::ErrorCode::kNotFound,
                                 "capture " + entry.id + " is no longer in " + entry.directory +
                                     " but in " + now.directory);
     }
   }
-  // Room first: on a full disk the ledger cannot be written either. The ledger knows it before the
-  // directory is gone, whose name is all that a recovery needs after a crash in between.
+  // Room first: on a full disk the ledger cannot be written either. The ledger records it before
+  // the directory is gone, whose name is all that a recovery needs after a crash in between.
   empty_tree(trash);
   JPROF_TRY(ledger_.close(entry.id, ending));
   remove_tree(trash);
@@ -226,7 +226,7 @@ base::Status Spool::quarantine(const std::string& id, const std::string& why) {
   }
   JPROF_TRY(move(id, entry.place, Place::kQuarantine));
   JPROF_TRY(ledger_.set_state(id, OpenState::kQuarantined));
-  // Only for people: that it cannot be written on a full disk changes nothing.
+  // Only for people: if it cannot be written on a full disk, nothing changes.
   static_cast<void>(
       base::write_file_atomically(path(Place::kQuarantine, id) + "/why.txt", why + "\n", 0600));
   return {};

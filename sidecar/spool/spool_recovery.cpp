@@ -34,7 +34,7 @@ base::Result<capture::Manifest> read_draft(const std::string& directory) {
   return capture::manifest_from_json(json);
 }
 
-// Newer writers' manifests are whole: they are only not ours to judge.
+// Newer writers' manifests are whole: they are just not ours to judge.
 bool is_damaged(const base::Error& error) {
   return error.code == base::ErrorCode::kInvalidData || error.code == base::ErrorCode::kNotFound ||
          error.code == base::ErrorCode::kLimit;
@@ -45,7 +45,7 @@ bool is_damaged(const base::Error& error) {
 base::Result<capture::Manifest> Spool::salvage(const std::string& id, const std::string& reason) {
   const std::string path = capture_lock(id);
   JPROF_TRY_ASSIGN(const auto lock, FileLock::try_take(path, {id, "", ""}));
-  // Looked at again under the lock: between the caller's look and ours it may have been sealed.
+  // Checked again under the lock: it may have been sealed between the caller's check and ours.
   const bool left = lock && find(id).place == Place::kIncoming;
   auto result =
       left ? salvage_locked(id, reason)
@@ -121,7 +121,7 @@ std::vector<std::string> Spool::salvage_left(const std::string& reason) {
     } else if (result.error().code == base::ErrorCode::kTargetGone) {
       lines.push_back(result.error().message);
     } else if (result.error().code != base::ErrorCode::kBusy) {
-      // The others are not to wait for it.
+      // The others must not wait for it.
       lines.push_back("capture " + entry.id + " cannot be sealed yet: " + result.error().text());
     }
   }
@@ -129,8 +129,8 @@ std::vector<std::string> Spool::salvage_left(const std::string& reason) {
 }
 
 base::Status Spool::recover_sealed(std::vector<std::string>& lines) {
-  // Fifty thousand captures must not hold up the start: what is not looked at here is when it is
-  // delivered.
+  // Fifty thousand captures must not delay the start: what is not examined here is examined when it
+  // is delivered.
   const base::Deadline deadline = base::Deadline::after(1s);
   for (const std::string& id : names_in(path(Place::kSealed, ""))) {
     if (deadline.expired() || !capture::is_capture_id(id) ||

@@ -6,9 +6,9 @@
 #include <csetjmp>
 #include <cstddef>
 
-// The demangler of libstdc++ (libsupc++.a) in the form that hands its output out in pieces and
-// takes no memory. abi::__cxa_demangle is no choice for foreign symbols: substitutions let a name
-// of a hundred bytes grow to gigabytes.
+// The demangler of libstdc++ (libsupc++.a), in the form that returns its output in pieces and
+// allocates no memory. abi::__cxa_demangle is unsuitable for foreign symbols: substitutions let a
+// name of a hundred bytes grow to gigabytes.
 extern "C" int __gcclibcxx_demangle_callback(const char* mangled,
                                              void (*callback)(const char*, std::size_t, void*),
                                              void* opaque);
@@ -70,7 +70,7 @@ std::size_t parameters_of(std::string_view text) {
   return call_operator ? std::string_view::npos : open;
 }
 
-// Templates are demangled with their return type: where the name itself begins.
+// Templates are demangled with their return type: returns where the name itself begins.
 std::size_t name_begin(std::string_view text) {
   int depth = 0;
   std::size_t begin = 0;

@@ -12,8 +12,8 @@ struct FunctionName {
   std::string parameters; // "(int) const", empty for C
 };
 
-// A symbol as people write it. The symbol is foreign: input, output, depth and so time are bounded;
-// what cannot be demangled within the bounds stays as it is. Thread-safe.
+// A symbol as people write it. The symbol is foreign: input, output, depth and hence time are
+// bounded; what cannot be demangled within the bounds stays unchanged. Thread-safe.
 FunctionName demangle(std::string_view symbol);
 
 } // namespace jprof::symbols

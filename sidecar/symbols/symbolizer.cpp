@@ -18,8 +18,8 @@
 namespace jprof::symbols {
 namespace {
 
-// A hostile JVM may name any number of files of any size; a sane one has a few dozen modules and
-// some hundred thousand functions.
+// A hostile JVM may name any number of files of any size; a sane one has a few dozen modules and a
+// few hundred thousand functions.
 constexpr std::size_t kMaxFiles = 256;
 constexpr std::size_t kMaxEntries = 3U << 20;
 constexpr std::size_t kMaxNotes = 64;
@@ -88,8 +88,8 @@ const Module* Symbolizer::find(std::uint64_t address, std::uint64_t when_ns) con
     const bool holds = address >= module.base && address < module.end;
     const bool there =
         module.loaded_ns <= when_ns && (module.unloaded_ns == 0 || when_ns <= module.unloaded_ns);
-    // Of several at one address the one that was there then. A module that the agent has not yet
-    // seen when it is sampled is better than none.
+    // If there are several at one address, the one that was there at that time. A module that the
+    // agent had not yet seen when it was sampled is better than none.
     if (holds && (best == nullptr || there)) {
       best = &module;
     }
@@ -122,7 +122,7 @@ Symbolizer::Loaded& Symbolizer::load(const Module& module) {
   return *loaded_.back().second;
 }
 
-// The file that a module was loaded from, if it still is that one.
+// The file from which a module was loaded, if it is still the same one.
 base::Result<elf::ElfFile> Symbolizer::open_module(const Module& module) const {
   std::unique_ptr<elf::ByteSource> source = is_vdso(module) ? copy_vdso() : nullptr;
   if (!source) {
@@ -174,7 +174,7 @@ std::vector<Module> Symbolizer::missing() {
       continue;
     }
     looked_at_.push_back(place);
-    // The agent's own file is unlinked once it is loaded, and has nothing to name.
+    // The agent's own file is unlinked once it is loaded, and has no names to offer.
     if (!file_name(module.path).starts_with(".jprof-") && !open_module(module)) {
       ++told_missing_;
       missing.push_back(module);
@@ -221,7 +221,7 @@ AddressName Symbolizer::name(std::uint64_t address, std::uint64_t when_ns) {
       return out;
     }
   }
-  // Without a name the start of the function at least puts its samples together.
+  // Even without a name, the start of the function at least keeps its samples together.
   const std::optional<std::uint64_t> start =
       loaded.starts ? loaded.starts->find(linked) : std::nullopt;
   const std::string_view file = file_name(module->path);

@@ -34,18 +34,18 @@ struct Module {
 using FileOpener = std::function<base::Result<base::UniqueFd>(const std::string& path)>;
 
 struct AddressName {
-  std::string function;   // "JavaThread::run", or "libjvm.so+0x8a1b20" where nothing names it
+  std::string function;   // "JavaThread::run", or "libjvm.so+0x8a1b20" if nothing names it
   std::string parameters; // that were cut off: "(int) const"
   std::string module;     // path; empty for an address in no module
   bool belongs_to_vm = false;
 };
 
-// How many modules may be supplied out of the JVM's memory, in one session.
+// How many modules may be supplied from the JVM's memory, in one session.
 inline constexpr std::size_t kMaxSupplied = 32;
 
 // Names native addresses from the files they were loaded from: .symtab, .dynsym, a separate debug
-// file by build-id; else the start of the function by .eh_frame_hdr. Files are read when a module
-// is first needed, so that a JVM that ends later keeps its names, and are used only if their
+// file by build-id; otherwise the start of the function by .eh_frame_hdr. Files are read when a
+// module is first needed, so that a JVM that ends later keeps its names, and are used only if their
 // build-id is the one in memory. One thread at a time.
 class Symbolizer {
  public:
@@ -58,10 +58,10 @@ class Symbolizer {
   bool set_modules(const std::vector<wire::ModuleSlot>& slots);
   AddressName name(std::uint64_t address, std::uint64_t when_ns);
 
-  // Modules of the present table whose files cannot be used, each told once: what names their
-  // functions may be had out of the JVM's memory. At most kMaxSupplied in all.
+  // Modules of the current table whose files cannot be used, each reported once: the names of their
+  // functions can be obtained from the JVM's memory. At most kMaxSupplied in all.
   std::vector<Module> missing();
-  // What was had. Names of addresses that were asked for before may differ from now on.
+  // What was obtained. Names of addresses that were asked for before may differ from now on.
   void supply(const Module& module, const ModulePieces& pieces);
 
   // One sentence for each module whose file could not be used.

@@ -9,7 +9,7 @@
 namespace jprof::symbols {
 
 // A copy of the kernel's own library as it is mapped in this process: every process of the machine
-// (of the same ABI) has the same. Null where there is none.
+// (of the same ABI) has the same one. Null if there is none.
 std::unique_ptr<elf::ByteSource> copy_vdso();
 
 } // namespace jprof::symbols
