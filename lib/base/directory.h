@@ -12,9 +12,9 @@
 // What is in a directory. Thread-safe.
 namespace jprof::base {
 
-// The names in it, sorted, without "." and ".."; of a directory that somebody else fills, at most
-// so many of them are looked at. Several processes and threads may list the same descriptor: it is
-// not moved.
+// Its names, sorted, without "." and ".."; if somebody else fills the directory, at most this many
+// of them are examined. Several processes and threads may list the same descriptor: its position
+// does not change.
 Result<std::vector<std::string>> names_in(int directory, std::size_t most = SIZE_MAX);
 Result<std::vector<std::string>> names_in(const std::string& path, std::size_t most = SIZE_MAX);
 

@@ -57,7 +57,8 @@ Result<std::string> read_all(int fd, std::size_t limit_bytes, std::string_view n
   const auto piece = std::make_unique_for_overwrite<char[]>(kStep);
   std::string out;
   for (;;) {
-    // One byte more than allowed, so that a file of just the limit is told from a longer one.
+    // One byte more than allowed, so that a file of exactly the limit is distinguished from a
+    // longer one.
     const std::size_t want = std::min(kStep, limit_bytes + 1 - out.size());
     const ssize_t got = ::read(fd, piece.get(), want);
     if (got < 0 && errno == EINTR) {
@@ -148,7 +149,7 @@ Status make_directories(const std::string& path, unsigned mode) {
     if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST) {
       const int error = errno;
       struct stat info {};
-      // A parent on a read-only file system says EROFS although it is there.
+      // A parent on a read-only file system fails with EROFS although it exists.
       if (::stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
         return errno_failure(error, "cannot create directory " + part);
       }

@@ -5,8 +5,8 @@
 namespace jprof::base {
 
 // Descriptors that a child made by fork must not hold, because others wait for their last holder to
-// end: locks. Whoever makes children that may outlive this process lets go of them there. Any
-// thread; at most 64 at a time, more are forgotten.
+// end: locks. A process that makes children that may outlive it closes them there. Any thread; at
+// most 64 at a time, more are forgotten.
 void hold_back(int fd);
 // Before it is closed.
 void forget_held_back(int fd);

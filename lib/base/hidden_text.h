@@ -4,10 +4,10 @@
 
 namespace jprof::base {
 
-// Characters that show nothing of themselves and change what is around them: controls (C0, DEL, C1:
-// U+009B begins an escape sequence), line and paragraph separators, marks of direction, soft
-// hyphens, joiners, fillers, tags. In a name they make it look like another one. Selectors of
-// variants (U+FE00 to U+FE0F) are left: an emoji is no other one by them.
+// Characters that are invisible and change what is around them: controls (C0, DEL, C1: U+009B
+// begins an escape sequence), line and paragraph separators, direction marks, soft hyphens,
+// joiners, fillers, tags. In a name they make it look like another one. Variation selectors (U+FE00
+// to U+FE0F) are left: an emoji remains the same with them.
 constexpr bool is_hidden(char32_t c) {
   if (c < 0xa0) {
     return c < 0x20 || c >= 0x7f;

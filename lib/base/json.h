@@ -21,17 +21,17 @@ struct JsonLimits {
 };
 
 // Parses foreign text: never throws, refuses what is larger or deeper than the limits (kLimit) and
-// what is no JSON (kInvalidData).
+// what is not JSON (kInvalidData).
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 // Never throws: invalid UTF-8 in strings is replaced. indent < 0 is one line.
 std::string dump_json(const Json& value, int indent = -1);
 
-// Typed members of foreign objects: absent or of another type gives the fallback. Large numbers are
-// clamped, never wrapped.
+// Typed members of foreign objects: if a member is absent or has another type, the fallback. Large
+// numbers are clamped, never wrapped.
 std::string json_string(const Json& object, std::string_view key, std::string_view fallback = {});
 std::int64_t json_int(const Json& object, std::string_view key, std::int64_t fallback = 0);
 bool json_bool(const Json& object, std::string_view key, bool fallback = false);
-// The member if it is there and an object or array, else an empty value of that kind.
+// The member if it exists and is an object or array, otherwise an empty value of that kind.
 const Json& json_object(const Json& object, std::string_view key);
 const Json& json_array(const Json& object, std::string_view key);
 

@@ -10,7 +10,7 @@
 
 namespace jprof::base {
 
-// What S3's ETags are made of; of no use where somebody may want two texts to have one digest.
+// What S3's ETags are made of; useless where somebody may want two texts to have one digest.
 using Md5 = std::array<std::byte, 16>;
 
 // For data that comes in pieces. One thread at a time.
@@ -21,7 +21,7 @@ class Md5Stream {
   Md5Stream(const Md5Stream&) = delete;
   Md5Stream& operator=(const Md5Stream&) = delete;
   void update(std::string_view bytes);
-  // Ends the stream: call once. None where OpenSSL is told to do without MD5 (FIPS).
+  // Ends the stream: call once. None if OpenSSL is configured without MD5 (FIPS).
   std::optional<Md5> finish();
 
  private:

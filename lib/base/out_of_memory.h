@@ -6,8 +6,8 @@
 
 namespace jprof::base {
 
-// What std::bad_alloc is told as, where it is caught: kLimit, for it is the limit of a process
-// (RLIMIT_DATA) or container that was met, and no bug.
+// How std::bad_alloc is reported where it is caught: kLimit, because the limit of a process
+// (RLIMIT_DATA) or container was reached, which is not a bug.
 inline Error out_of_memory() {
   return make_error(ErrorCode::kLimit, "there is not enough memory",
                     "give jprof, or the container that it runs in, more memory");

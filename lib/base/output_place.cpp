@@ -84,7 +84,8 @@ Status check_folder(const std::string& path, const OutputPlace& place) {
 
 namespace {
 
-// A FIFO without a reader is waited for, but not for ever: what waits in open(2) hears no Ctrl-C.
+// Waits for a FIFO's reader, but not for ever: a process that waits in open(2) does not notice
+// Ctrl-C.
 Result<UniqueFd> open_stream(const std::string& path) {
   constexpr std::chrono::milliseconds kPause{20};
   const Deadline deadline = Deadline::after(kPatience);

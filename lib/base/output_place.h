@@ -9,20 +9,21 @@
 
 namespace jprof::base {
 
-// Where a file goes that a person named by -o.
+// Where a file goes that a person named with -o.
 struct OutputPlace {
   std::string path;
   bool stream = false; // a FIFO or a character device: written to as it stands
 };
 
-// As cp(1) has it: what a symbolic link leads to is replaced, and the link stays; into a FIFO or a
-// character device (/dev/null) it is written. kUsage for a link that leads nowhere, one that
-// somebody else has made (who may lay links where others write chooses what we overwrite), and for
+// Like cp(1): what a symbolic link leads to is replaced, and the link stays; a FIFO or a character
+// device (/dev/null) is written into. kUsage for a link that leads nowhere, for one that somebody
+// else has made (a user who may create links where others write chooses what we overwrite), and for
 // folders, sockets and disks.
 Result<OutputPlace> output_place(const std::string& path);
 
-// Whether a file can be made where `place` is, found out before any work is done for it: kUsage for
-// a folder that is not there, which is named as in `path`, kIo for one that we may not write into.
+// Whether a file can be created where `place` is, checked before any work is done for it: kUsage
+// for a folder that does not exist, which is named as in `path`, kIo for one that we may not write
+// into.
 Status check_folder(const std::string& path, const OutputPlace& place);
 
 // Writes it there: a file at once, whole or not at all (write_file_atomically). A FIFO that nobody

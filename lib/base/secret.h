@@ -9,7 +9,8 @@
 namespace jprof::base {
 
 // A password, key or token. It has no conversion and no stream operator, so that it cannot slip
-// into a message: whoever really sends it says reveal(). The memory is cleared when it goes.
+// into a message: code that really sends it calls reveal(). The memory is cleared when it is
+// destroyed.
 class Secret {
  public:
   Secret() = default;

@@ -14,7 +14,8 @@ struct FdTraits {
   static void close(int fd) { ::close(fd); }
 };
 
-// Owns a file descriptor. An error of close() is not seen: whoever wrote data calls fsync first.
+// Owns a file descriptor. An error of close() goes unnoticed: code that wrote data calls fsync
+// first.
 using UniqueFd = UniqueResource<FdTraits>;
 
 } // namespace jprof::base

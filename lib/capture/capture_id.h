@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-// Whoever asks for a capture makes its id, so that a retry is the same capture and not a second
-// one. docs/formats/capture.md. A capture that a person asks for gets a ULID (base::make_ulid).
+// The requester of a capture makes its id, so that a retry is the same capture and not a second
+// one. docs/formats/capture.md. A capture that a person requests gets a ULID (base::make_ulid).
 namespace jprof::capture {
 
 // A ULID, or 64 lower-case hexadecimal digits. What is no id is never used in a path.

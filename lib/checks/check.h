@@ -9,13 +9,12 @@
 #include <string_view>
 #include <vector>
 
-// What `jprof doctor` and `kubectl jprof doctor` look at: one table of questions, one shape of
-// answer.
+// What `jprof doctor` and `kubectl jprof doctor` check: one table of questions, one form of answer.
 namespace jprof::checks {
 
 // The table's rows, in the order in which they are asked and shown (check.cpp). The first group is
-// of the cluster and asked by the plugin, the second of the pod and asked where jprof runs in it,
-// the last three of its `jprof serve`.
+// about the cluster and asked by the plugin, the second is about the pod and asked where jprof runs
+// in it, the last three are about its `jprof serve`.
 enum class CheckId {
   kClusterReachable,
   kPodRunning,
@@ -68,7 +67,7 @@ int exit_code(const std::vector<Check>& checks);
 // [{"check", "verdict", "detail", "cure", "reason"}]; and back, ignoring rows of a newer peer.
 base::Json to_json(const std::vector<Check>& checks);
 base::Result<std::vector<Check>> from_json(const base::Json& rows);
-// One line a check, a second one for its cure; every byte safe for a terminal.
+// One line for each check, a second one for its cure; every byte safe for a terminal.
 enum class Color { kNo, kYes };
 std::string to_text(const std::vector<Check>& checks, Color color);
 

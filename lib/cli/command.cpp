@@ -42,7 +42,8 @@ Option& Option::one_of(std::vector<std::string> words) {
   return *this;
 }
 
-// CLI11's own ranges speak of doubles of 300 digits, and call what is no number "not in range".
+// CLI11's own ranges mention doubles of 300 digits, and call text that is not a number "not in
+// range".
 Option& Option::whole_number(std::int64_t least, std::int64_t most, const std::string& wanted,
                              const std::string& shown) {
   const auto check = [=](const std::string& word) {

@@ -12,8 +12,8 @@ class Option;
 } // namespace CLI
 
 // The options and arguments of a command. CLI11 reads them, and only this folder sees it: its
-// header costs four seconds a file to compile, and each file that includes it builds its own copies
-// of all validators when the program starts.
+// header takes four seconds per file to compile, and each file that includes it builds its own
+// copies of all validators when the program starts.
 namespace jprof::cli {
 
 // One option, to say more of it. A handle: cheap to copy, valid as long as the Program.
@@ -24,11 +24,11 @@ class Option {
   Option& required();
   // The heading that --help shows it under.
   Option& group(const std::string& heading);
-  // The variable's value counts where the option is not given.
+  // The variable's value is used if the option is not given.
   Option& environment(const std::string& variable);
   // --help shows what the variable holds now.
   Option& show_default();
-  // Of a list: each value wants the option's name before it (-o a -o b).
+  // For a list: each value needs the option's name before it (-o a -o b).
   Option& repeated();
   Option& one_of(std::vector<std::string> words);
   // A whole number from least to most.
@@ -43,7 +43,8 @@ class Option {
   CLI::Option* option_;
 };
 
-// A handle as well. Variables are written when the command line is read and must live as long as
+// Also a handle. Variables are written when the command line is read and must live as long as the
+// Program.
 // the Program.
 class Command {
  public:
@@ -55,8 +56,8 @@ class Command {
   template <typename T>
   Option option(const std::string& names, T& value, const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
-  // A flag that may be given one of `words` behind a `=`; `value` is the first without, and stays
-  // as it is where the flag is not given.
+  // A flag that may be given one of `words` after a `=`; `value` is set to the first one without
+  // it, and is unchanged if the flag is not given.
   Option word_flag(const std::string& name, std::string& value, std::vector<std::string> words,
                    const std::string& help);
 

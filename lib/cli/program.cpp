@@ -33,8 +33,8 @@ base::Json error_object(const base::Error& error) {
   return object;
 }
 
-// The place behind the option at `at`, and behind its value where that is the next word: not for a
-// flag, --name=value, -nvalue.
+// The place after the option at `at`, and after its value if that is the next word: not for a flag,
+// --name=value, -nvalue.
 std::size_t behind_option(const Command& command, const std::vector<std::string>& words,
                           std::size_t at) {
   return at + (command.takes_value(words[at]) ? 2 : 1);
@@ -109,7 +109,7 @@ base::Error Program::usage_error(std::string message, const Words& words) const 
                           "see '" + name_ + (in_command ? " " + words[0] : "") + " --help'");
 }
 
-// No mistake of the caller's is told without what to do about it, wherever it was found.
+// No mistake of the caller's is reported without what to do about it, wherever it was found.
 base::Error Program::with_usual_cure(base::Error error, const Words& words) const {
   if (!error.cure.empty()) {
     return error;
@@ -123,7 +123,7 @@ base::Error Program::with_usual_cure(base::Error error, const Words& words) cons
   return error;
 }
 
-// The command becomes the first word: the default one where none is named.
+// The command becomes the first word: the default one if none is named.
 void Program::name_command(Words& words) const {
   const std::optional<Command> meant = find(default_command_);
   const bool asks_program = words.empty() || words[0] == "--help" || words[0] == "-h" ||
@@ -165,7 +165,7 @@ void Program::cut_rest(Words& words) {
   take_back(*command, words);
 }
 
-// Options of ours that were typed behind the words of somebody else.
+// Options of ours that were typed after the words of somebody else.
 void Program::take_back(const Command& command, Words& words) {
   const std::vector<std::string>& own = own_options_[words[0]];
   Words theirs;
@@ -176,7 +176,7 @@ void Program::take_back(const Command& command, Words& words) {
       theirs.push_back(rest_[at]);
       continue;
     }
-    // Behind the name of the command, where an option may stand in any case.
+    // After the name of the command, where an option may stand in any case.
     auto place = words.insert(words.begin() + 1, rest_[at]) + 1;
     if (name == rest_[at] && command.takes_value(name) && at + 1 < rest_.size()) {
       words.insert(place, rest_[++at]);
@@ -230,7 +230,7 @@ int Program::run(int argc, char** argv) {
                                      "this is a bug in jprof: please report it"));
     }
   }();
-  // A success that nobody could read is none.
+  // A success that nobody could read is not one.
   const base::Status written = finish_standard_output();
   if (written) {
     return code;

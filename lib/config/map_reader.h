@@ -22,7 +22,7 @@ namespace jprof::config {
 // begin with "FILE line N: ".
 class MapReader {
  public:
-  // `path` is how the map is called in messages ("spool"); empty for the document itself.
+  // `path` is the map's name in messages ("spool"); empty for the document itself.
   MapReader(const YamlNode& node, std::string file, std::string path);
 
   void text(std::string_view key, std::string& out);
@@ -33,7 +33,7 @@ class MapReader {
   void texts(std::string_view key, std::vector<std::string>& out);
   // One of `words`, as its index.
   void word(std::string_view key, std::span<const std::string_view> words, std::size_t& out);
-  // The map under a key, nothing if it is absent or null. Its reader's finish() must be called.
+  // The map under a key; nothing if it is absent or null. Call finish() on its reader.
   std::optional<MapReader> map(std::string_view key);
   // A failure found by the caller, at the line of `key`.
   void refuse(std::string_view key, const std::string& why);

@@ -15,9 +15,9 @@
 
 namespace jprof::control {
 
-// Watches the chunks of a result: each file in turn, without gap, overlap or surplus, and its
-// SHA-256 at the end. The caller writes the bytes where it likes. For a resumed file it feeds the
-// bytes that it already has by `resume` first. One thread at a time.
+// Checks the chunks of a result: each file in turn, without gap, overlap or surplus, and its
+// SHA-256 at the end. The caller writes the bytes wherever it likes. For a resumed file it first
+// feeds the bytes that it already has, with `resume`. One thread at a time.
 class FileCheck {
  public:
   explicit FileCheck(std::vector<ResultFile> files);

@@ -49,14 +49,14 @@ inline constexpr std::size_t kMaxChunkData = 256 * 1024;
 std::string encode_frame(FrameType type, std::string_view payload);
 
 // Turns a byte stream into frames. Feed what arrived, then take until there is none. The first
-// damage (bad magic, a length above the limit) is kProtocol and final: the stream has no way back
-// in. Holds at most one frame and what was fed. One thread at a time.
+// damage (bad magic, a length above the limit) is kProtocol and final: the stream cannot be
+// resynchronised. Holds at most one frame and what was fed. One thread at a time.
 class FrameDecoder {
  public:
   void feed(std::string_view bytes);
-  // nullopt: the next frame is not whole yet.
+  // nullopt: the next frame is not complete yet.
   base::Result<std::optional<Frame>> take();
-  // Bytes fed and not yet taken: not 0 at the end of a stream means that it was cut.
+  // Bytes fed and not yet taken: if this is not 0 at the end of a stream, the stream was cut off.
   std::size_t pending() const { return buffer_.size() - at_; }
 
  private:

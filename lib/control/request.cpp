@@ -42,8 +42,8 @@ constexpr std::array<PodMember, 10> kPodMembers{{{"cluster", &PodFacts::cluster}
                                                  {"image", &PodFacts::image},
                                                  {"imageDigest", &PodFacts::image_digest}}};
 
-// The members of all requests; each has one type, whatever kind of request it is in. Others are of
-// newer callers and passed over.
+// The members of all requests; each has one type, whatever kind of request it is in. Others come
+// from newer callers and are ignored.
 struct MemberType {
   const char* key;
   Json::value_t type;
@@ -95,7 +95,7 @@ base::Status check_type(const Json& json, const char* key, Json::value_t type) {
                             "send what docs/formats/control.md specifies for it");
 }
 
-// A member of another type than it has would count as absent: a pid in quotes as any JVM.
+// A member with the wrong type would count as absent: a pid in quotes as any JVM.
 base::Status check_types(const Json& json) {
   if (!json.is_object()) {
     return base::make_failure(base::ErrorCode::kProtocol, "the request is not a JSON object",

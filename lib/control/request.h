@@ -51,7 +51,7 @@ struct RecordRequest {
   PodFacts pod;
 };
 
-// Where to go on in each file: offsets[i] belongs to names[i]; names empty means all from 0.
+// Where to resume in each file: offsets[i] belongs to names[i]; empty names mean all files from 0.
 struct FetchRequest {
   std::string id;
   std::vector<std::string> names;
@@ -59,7 +59,7 @@ struct FetchRequest {
   bool wait = true; // the capture still runs: wait for it (else kBusy)
 };
 
-// The caller has all that it wants of a capture, safely: the sidecar need not keep it.
+// The caller has everything that it wants of a capture, safely: the sidecar need not keep it.
 struct ReleaseRequest {
   std::string id;
 };
@@ -74,13 +74,13 @@ struct AttachRequest {
   std::string container_id;            // as in RecordRequest
 };
 
-// Of kTargets, which tells also what would keep a capture from being made.
+// For kTargets, which also reports what would prevent a capture.
 struct TargetsRequest {
   std::uint64_t pod_memory = 0; // as in RecordRequest
 };
 
-// kList: captures in the spool. kTargets: JVMs that the sidecar sees. kQuit: the container is not
-// needed any more. kList and kQuit have no parameters.
+// kList: captures in the spool. kTargets: JVMs that the sidecar sees. kQuit: the container is no
+// longer needed. kList and kQuit have no parameters.
 enum class RequestKind { kRecord, kFetch, kList, kTargets, kRelease, kAttach, kQuit };
 
 struct Request {
@@ -98,7 +98,7 @@ std::string encode_request(const Request& request);
 base::Result<Request> parse_request(std::string_view payload);
 
 // Ends the running record request. kKeep: stop now, seal and send what there is. kDiscard: stop and
-// throw away.
+// discard.
 enum class CancelMode { kKeep, kDiscard };
 std::string encode_cancel(CancelMode mode);
 base::Result<CancelMode> parse_cancel(std::string_view payload);

@@ -10,23 +10,23 @@
 
 namespace jprof::delivery {
 
-// A capture that was stored: the directory of its key and what its manifest says. The bytes of its
-// files are still to be got.
+// A stored capture: the directory of its key and what its manifest says. The bytes of its files
+// have yet to be fetched.
 struct StoredCapture {
   std::string directory; // a key beneath the store's root; empty: the root itself
   capture::Manifest manifest;
 };
 
-// The capture whose files lie right beneath `directory` ("" for the store's root). kNotFound where
+// The capture whose files are directly beneath `directory` ("" for the store's root). kNotFound if
 // there is no manifest: then it is not, or not yet, a capture. kInvalidData for a damaged one.
 base::Result<StoredCapture> open_stored(store::ObjectStore& store, std::string_view directory);
 
-// Looks through the store for the capture with this id. Every key is listed until it is found: in a
-// large store a prefix that is narrower is much faster. kNotFound names the store.
+// Searches the store for the capture with this id. Every key is listed until it is found: in a
+// large store a narrower prefix is much faster. kNotFound names the store.
 base::Result<StoredCapture> find_stored(store::ObjectStore& store, std::string_view id);
 
-// The recording of a capture, compared with its manifest: kInvalidData if it is not the same, to
-// the byte. At most 2 GiB (kLimit).
+// The recording of a capture, compared with its manifest: kInvalidData unless it is identical, byte
+// by byte. At most 2 GiB (kLimit).
 base::Result<std::string> read_stored_recording(store::ObjectStore& store,
                                                 const StoredCapture& stored);
 

@@ -23,11 +23,11 @@ struct Part {
   std::uint64_t entry_bytes = 0;
 };
 
-// The headers of a 64-bit little endian ELF file (System V gABI), of anybody's making: counts and
-// sizes are bounded here, offsets are checked where they are read. Immutable; any thread.
+// The headers of a 64-bit little-endian ELF file (System V gABI) from any source: counts and sizes
+// are bounded here, offsets are checked where they are read. Immutable; any thread.
 class ElfFile {
  public:
-  // kInvalidData if it is none, or of another class, byte order or processor than ours.
+  // kInvalidData if it is not an ELF file, or has another class, byte order or processor than ours.
   static base::Result<ElfFile> open(std::unique_ptr<ByteSource> source);
 
   const std::vector<Part>& sections() const { return sections_; } // empty in memory images

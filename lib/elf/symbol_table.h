@@ -34,7 +34,7 @@ class SymbolTable {
  private:
   struct Symbol {
     std::uint64_t start;
-    std::uint32_t bytes; // 0: not known
+    std::uint32_t bytes; // 0: unknown
     std::uint32_t name;  // offset in the string table
   };
 
@@ -48,7 +48,7 @@ class SymbolTable {
 };
 
 // Where functions begin, by the sorted table of .eh_frame_hdr (LSB 5.0, 10.6.2), which stripped
-// files have too: it groups addresses that no symbol names.
+// files also have: it groups addresses that no symbol names.
 class FunctionStarts {
  public:
   static FunctionStarts load(const ElfFile& file);

@@ -19,7 +19,7 @@ struct DiffOptions {
   bool negate = false;
 };
 
-// What was not read of either input, each once, with the input's name.
+// What was not read from either input, each once, with the input's name.
 struct DiffTold {
   std::set<std::string> left_out;
   std::string damage; // of a recording that is cut off or damaged (ProfileInfo::damage)
@@ -28,9 +28,9 @@ struct DiffTold {
 inline constexpr std::array kDiffFormats{Format::kPage, Format::kSvg, Format::kCollapsed};
 
 // Two captures as one page (kPage), picture (kSvg) or folded text with two counts (kCollapsed);
-// kUsage for other formats. Inputs that are folded text already are compared as they stand, as
-// difffolded.pl does. kUsage for a picture or text of two that count different things (one samples,
-// the other nanoseconds) unless the base is scaled. `told` gets what was not read of
+// kUsage for other formats. Inputs that are already folded text are compared unchanged, as
+// difffolded.pl does. kUsage for a picture or text of two inputs that count different things (one
+// samples, the other nanoseconds) unless the base is scaled. `told` gets what was not read from
 // either.
 base::Result<std::string> diff_as(const Input& base, const Input& changed, Format format,
                                   const DiffOptions& options, DiffTold& told);

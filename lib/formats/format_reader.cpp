@@ -86,7 +86,7 @@ base::Error markup(std::string_view bytes) {
              : base::Error{};
 }
 
-// What people hand over by mistake and what is no text; empty for what may be text.
+// What people pass by mistake and is not text; empty for what may be text.
 base::Error foreign_bytes(std::string_view bytes) {
   if (const std::string_view packer = packer_of(bytes); !packer.empty()) {
     return refused("this is compressed with " + std::string(packer), "decompress it first");
@@ -106,7 +106,8 @@ base::Error foreign_bytes(std::string_view bytes) {
   return text ? base::Error{} : text.error();
 }
 
-// Nothing of a file is no part of it: an empty profile would look like an idle program.
+// A file of which nothing could be read is an error: an empty profile would look like an idle
+// program.
 base::Result<profile::Profile> with_samples(profile::Recording recording) {
   if (!recording.health.complete && recording.profile.total_count() == 0) {
     return base::fail(refused(recording.profile.info().damage,

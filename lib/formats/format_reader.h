@@ -18,21 +18,21 @@ struct Input {
   std::string bytes;
 };
 
-// A file, or standard input for "-". At most 4 GiB; what gzip or zstd packed is unpacked
-// (unpack.h). A file that cannot be read is kUsage, for it is the caller who named it.
+// A file, or standard input for "-". At most 4 GiB; what gzip or zstd compressed is decompressed
+// (unpack.h). A file that cannot be read is kUsage, because the caller named it.
 base::Result<Input> read_input(const std::string& path);
 
-// Reads a profile in any format that we read; which one is told by its content, not by its name:
+// Reads a profile in any format that we read, identified by its content, not by its name:
 // recordings by their magic, the rest by their first lines. Errors begin with the input's name and,
-// for text, the number of the line. What is no text at all is kInvalidData (text_check.h).
-// A recording that is cut off or damaged gives what could be read of it (ProfileInfo::damage); one
-// of which no sample could be is kInvalidData. So are pages, pictures and other XML. `lines` is
-// about recordings, which know the line of each Java frame.
+// for text, the line number. What is not text at all is kInvalidData (text_check.h). A recording
+// that is cut off or damaged gives what could be read of it (ProfileInfo::damage); one from which
+// no sample could be read is kInvalidData. So are pages, pictures and other XML. `lines` concerns
+// recordings, which know the line of each Java frame.
 base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view name,
                                         profile::FrameLines lines = profile::FrameLines::kMerge);
 
 // read_input() and read_any() in one. Folded text in a file is read piece by piece: it is often ten
-// times what is made of it.
+// times as large as what is made from it.
 base::Result<profile::Profile>
 read_profile(const std::string& path, profile::FrameLines lines = profile::FrameLines::kMerge);
 

@@ -12,7 +12,8 @@
 
 namespace jprof::formats {
 
-// How pictures name what folded text counts, and what they multiply it by before they show it.
+// What pictures call the counts of folded text, and the factor by which they multiply them for
+// display.
 struct CountWords {
   std::string name; // "samples", "bytes", "ms"
   double factor = 1;
@@ -23,7 +24,7 @@ using render::ThreadRoots;
 
 struct WriteOptions {
   std::string title; // for pages and pictures; empty: the profile's own
-  // Of folded stacks, pictures and trees: pages and recordings hold the threads themselves. kUsage
+  // For folded stacks, pictures and trees: pages and recordings hold the threads themselves. kUsage
   // for a profile that does not know them.
   ThreadRoots threads = ThreadRoots::kNone;
 };
@@ -35,7 +36,7 @@ inline constexpr const char* kThreadsHelp =
     "--threads=pool: for each pool, worker-* for worker-1 and worker-2";
 
 // A profile in another format: the bytes of a file. One function for `jprof convert`, for what a
-// capture derives and for the plugin.
+// capture derives, and for the plugin.
 base::Result<std::string> write_as(const profile::Profile& profile, Format format,
                                    const WriteOptions& options = {});
 

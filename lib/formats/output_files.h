@@ -33,15 +33,17 @@ base::Result<std::vector<OutputFile>> plan_outputs(const OutputRequest& request,
                                                    std::span<const Format> allowed);
 
 // Renders everything first, then writes each file at once (whole or not at all, with the usual
-// rights): a format that cannot be made leaves nothing behind. kUsage for a folder that is not
-// there, kIo for a full disk or a closed pipe. What was written is told on standard output: with
-// `result` as that object and its "files", else a line a file, none if a format stands there.
+// rights): a format that cannot be made leaves nothing behind. kUsage for a folder that does not
+// exist, kIo for a full disk or a closed pipe. What was written is reported on standard output:
+// with `result` as that object and its "files", otherwise one line per file, or nothing if standard
+// output holds a format.
 base::Status write_outputs(std::span<const OutputFile> outputs,
                            const std::function<base::Result<std::string>(Format)>& render,
                            const base::Json* result);
 
-// The exit code of a result that was made of a recording with `damage` (ProfileInfo), which is told
-// in `result`, too: what could be read is written, and PartialCapture says that it is not all.
+// The exit code of a result made from a recording with `damage` (ProfileInfo), which is also
+// reported in `result`: what could be read is written, and PartialCapture says that it is
+// incomplete.
 int exit_code_of(const std::string& damage, base::Json& result);
 
 } // namespace jprof::formats

@@ -9,11 +9,11 @@
 
 namespace jprof::formats {
 
-// Tells text from what is none. Stacks are told from other lines by a number at their end alone,
-// which one line in a few thousand of any bytes has: without this a picture or an archive becomes a
-// profile that looks like one. No text holds a NUL; other control characters than those of white
-// space and of terminals are rare in it (a name may have one). Bytes above 0x7f tell nothing: names
-// may be of any encoding.
+// Distinguishes text from anything else. Only a number at the end distinguishes stacks from other
+// lines, and one line in a few thousand of arbitrary bytes has one: without this check a picture or
+// an archive becomes a profile that looks real. Text contains no NUL; control characters other than
+// those of white space and terminals are rare in it (a name may have one). Bytes above 0x7f prove
+// nothing: names may be in any encoding.
 class TextCheck {
  public:
   void add(std::string_view piece);
@@ -26,7 +26,7 @@ class TextCheck {
   bool has_nul_ = false;
 };
 
-// One text as a whole.
+// One complete text.
 base::Status check_text(std::string_view bytes);
 
 } // namespace jprof::formats

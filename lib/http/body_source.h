@@ -15,7 +15,7 @@ using base::Result;
 using base::Status;
 
 // Bytes to send. They are read by offset, so that a request can be sent again from the start and a
-// file can be sent in parts. Implementations may be read by several threads at once.
+// file can be sent in parts. Several threads may read an implementation at once.
 class BodySource {
  public:
   virtual ~BodySource() = default;

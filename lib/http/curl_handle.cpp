@@ -41,7 +41,7 @@ Status set_authorities(CURL* easy, const TlsOptions& tls) {
   if (!tls.ca_pem.empty()) {
     curl_blob blob = blob_of(tls.ca_pem);
     curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
-    // Without this the build's default directory would be trusted besides.
+    // Without this the build's default directory would also be trusted.
     curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
     return {};
   }
@@ -217,7 +217,7 @@ configure_connection(void* easy, const ClientOptions& options, const Url& url) {
 }
 
 base::Error curl_error(void* easy, int code, const ConnectionSetup& setup, const Url& url) {
-  // The server's certificate, and so its owner, has a word in libcurl's text: made printable.
+  // The server's certificate, and so its owner, has a say in libcurl's text: made printable.
   const std::string detail =
       base::printable(setup.error_text[0] != '\0'
                           ? std::string_view(setup.error_text.data())

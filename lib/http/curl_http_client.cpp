@@ -18,12 +18,12 @@ using base::ErrorCode;
 namespace {
 
 constexpr std::size_t kHeaderLimitBytes = 64 * 1024;
-// From here on a body waits for "100 Continue": a refusal or redirection then costs no upload. A
-// smaller one is sent in less time than the question takes, and behind a proxy that does not answer
-// it, libcurl waits a second.
+// From this size on, a body waits for "100 Continue": a refusal or redirection then costs no
+// upload. A smaller one is sent in less time than the question takes; and behind a proxy that does
+// not answer it, libcurl waits a second.
 constexpr std::uint64_t kAskFirstBytes = std::uint64_t{1} << 20U;
 constexpr long kSlowestBytesPerSecond = 1024;
-// The longest sleep between looks at the stop token, should a wake-up get lost.
+// The longest sleep between checks of the stop token, in case a wake-up gets lost.
 constexpr int kPollMilliseconds = 1000;
 
 // One exchange: what the C callbacks work on. Lives on send()'s stack, so its address is stable.

@@ -90,9 +90,9 @@ struct HttpResponse {
 
 // One HTTP exchange. Any answered exchange is a success, whatever its status: the caller knows what
 // a 404 means. Redirects are never followed (a 3xx is returned). Failures: kUnavailable (no
-// connection, cut short), kTimeout, kProtocol (not HTTP; TLS not trusted, which no repetition
-// mends), kLimit, kInterrupted, kUsage or kConfigInvalid (options). Messages name the host, never
-// the query or a header. An object is used by one thread at a time.
+// connection, cut short), kTimeout, kProtocol (not HTTP; TLS not trusted, which no retry cures),
+// kLimit, kInterrupted, kUsage or kConfigInvalid (options). Messages name the host, never the query
+// or a header. An object is used by one thread at a time.
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
@@ -102,8 +102,8 @@ class HttpClient {
 // The client over libcurl: HTTP/1.1, TLS 1.2 or newer, connections kept between requests.
 Result<std::unique_ptr<HttpClient>> make_curl_http_client(ClientOptions options);
 
-// The bundle of certificate authorities that is used where none is named: SSL_CERT_FILE, then the
-// places where Linux distributions and macOS keep theirs. Empty where there is none.
+// The bundle of certificate authorities to use if none is named: SSL_CERT_FILE, then the places
+// where Linux distributions and macOS keep theirs. Empty if there is none.
 std::string system_ca_file();
 
 } // namespace jprof::http

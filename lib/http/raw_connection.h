@@ -16,8 +16,8 @@ class RawConnection {
  public:
   virtual ~RawConnection() = default;
 
-  // What could be sent now, 0 where the connection is full (wait for POLLOUT). kUnavailable when it
-  // is gone.
+  // How much could be sent now; 0 if the connection is full (wait for POLLOUT). kUnavailable when
+  // it is gone.
   virtual Result<std::size_t> send(std::span<const std::byte> bytes) = 0;
 
   struct Received {
@@ -32,8 +32,8 @@ class RawConnection {
   virtual int socket() const = 0;
 };
 
-// Connects (DNS, TCP, proxy, TLS) within options.connect_timeout; nothing of HTTP is sent, except
-// CONNECT to a proxy. Failures as of HttpClient::send. Not interruptible meanwhile.
+// Connects (DNS, TCP, proxy, TLS) within options.connect_timeout; sends no HTTP, except CONNECT to
+// a proxy. Failures as for HttpClient::send. Cannot be interrupted.
 Result<std::unique_ptr<RawConnection>> open_raw_connection(const ClientOptions& options,
                                                            const Url& url);
 

@@ -197,7 +197,8 @@ Status WslayWebSocket::status_of(int wslay_code, const char* doing) {
   switch (wslay_code) {
   case 0:
     return {};
-  // No callback failed, or error_ were set: this is how wslay says that a frame broke the rules.
+  // No callback failed, or error_ would be set: this is how wslay reports a frame that broke the
+  // rules.
   case WSLAY_ERR_CALLBACK_FAILURE:
   case WSLAY_ERR_PROTO:
     return base::make_failure(ErrorCode::kProtocol, "the server broke the WebSocket protocol");

@@ -39,9 +39,9 @@ struct WebSocketOpening {
 Result<WebSocketOpening> open_websocket(std::unique_ptr<RawConnection> connection,
                                         const WebSocketRequest& request);
 
-// A client's end of RFC 6455 (frames by libwslay). Non-blocking: the caller polls socket() for
+// The client's end of RFC 6455 (frames by libwslay). Non-blocking: the caller polls socket() for
 // POLLIN, and for POLLOUT while wants_write(), and calls pump(). Pings are answered by pump().
-// Masks are random. One thread at a time; the destructor closes without a word.
+// Masks are random. One thread at a time; the destructor closes without a close frame.
 class WebSocket {
  public:
   enum class Kind { kText, kBinary };
@@ -61,7 +61,7 @@ class WebSocket {
   virtual Status queue_close(std::uint16_t code) = 0;
 
   // Sends what can be sent and reads what is there. kUnavailable when the connection is gone,
-  // kProtocol and kLimit for frames that no one may send. Messages already received stay takeable.
+  // kProtocol and kLimit for forbidden frames. Messages already received can still be taken.
   virtual Status pump() = 0;
   virtual bool wants_write() const = 0;
   // Bytes came with the answer to the upgrade, or pump() stopped early so that a peer that never

@@ -26,7 +26,7 @@ struct ApiStatus {
   int code = 0;
 };
 
-// Any bytes; kProtocol where it is no Status object.
+// Any bytes; kProtocol if it is not a Status object.
 base::Result<ApiStatus> parse_api_status(std::string_view text);
 
 // What was asked of the API server, for the cure of a refusal.
@@ -36,8 +36,8 @@ struct ApiAction {
   std::string namespace_name;
 };
 
-// The Error for an answer that is no success, worded as kubectl words it. `body` may be anything: a
-// proxy's page is quoted in part.
+// The Error for an answer that is not a success, worded as kubectl words it. `body` may be
+// anything: a proxy's page is quoted in part.
 base::Error api_error(int http_status, std::string_view body, const ApiAction& action);
 
 } // namespace jprof::kube

@@ -8,8 +8,8 @@
 
 namespace jprof::kube {
 
-// What a cluster is called where nobody gave it a name: "ca-" and the beginning of the SHA-256 of
-// its certificate authority. A kubeconfig calls a cluster as its owner likes, and a pod's service
+// What a cluster is called if nobody named it: "ca-" and the beginning of the SHA-256 of its
+// certificate authority. The name in a kubeconfig is its owner's choice, and a pod's service
 // account has no name at all; the authority is the same in both. Without one (a system's own
 // authorities, no TLS) it is the kubeconfig's name.
 std::string cluster_label(const ClusterAccess& access);

@@ -18,9 +18,9 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The kubelet passes the runtime's own words on; these are the ones that name a missing program, of
-// containerd and CRI-O. The kubelet's own "container not found" is no such: that container does not
-// run just now, it starts or starts again.
+// The kubelet passes on the runtime's own words; these, of containerd and CRI-O, mean that a
+// program is missing. The kubelet's own "container not found" is not among them: that container is
+// not running at the moment, but starting or restarting.
 bool names_nothing_to_run(std::string_view message) {
   if (contains(message, "container not found")) {
     return false;

@@ -168,7 +168,7 @@ Result<Child> spawn(const ClusterAccess& access, bool interactive) {
   return child;
 }
 
-// All that the child prints, until it closes its stdout or the deadline.
+// Everything that the child prints, until it closes its stdout or the deadline.
 Result<std::string> read_reply(const ClusterAccess& access, int fd, Clock::time_point deadline) {
   std::string out;
   std::array<char, 16 * 1024> buffer{};
@@ -196,7 +196,7 @@ Result<std::string> read_reply(const ClusterAccess& access, int fd, Clock::time_
   }
 }
 
-// Waits for the child's end; whoever prints and stays gets a moment, then is killed.
+// Waits for the child's end; one that has printed but keeps running gets a moment, then is killed.
 int reap(pid_t pid, bool kill_now) {
   int status = 0;
   for (int tries = 0; tries < 500 && !kill_now; ++tries) {

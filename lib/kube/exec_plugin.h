@@ -20,9 +20,9 @@ struct PluginCredentials {
   base::Secret client_key_pem;
 };
 
-// Runs access.exec (REQUIRES: it is set): its stdin and stderr are ours where its mode allows it,
-// so that it can ask for a second factor. kUnauthenticated with its install hint where it is
-// missing, fails, takes longer than `timeout`, or prints no credentials.
+// Runs access.exec (REQUIRES: it is set): its stdin and stderr are ours if its mode allows it, so
+// that it can ask for a second factor. kUnauthenticated, with its install hint, if it is missing,
+// fails, takes longer than `timeout`, or prints no credentials.
 base::Result<PluginCredentials>
 run_exec_plugin(const ClusterAccess& access,
                 std::chrono::milliseconds timeout = std::chrono::minutes(5));

@@ -138,7 +138,7 @@ Result<Json> HttpKubeClient::ask(const http::Url& url, const Message& message,
                                  const ApiAction& action) {
   JPROF_TRY_ASSIGN(http::HttpResponse response, send_once(url, message));
   if (response.status == 401 && (access_.exec || !access_.token_file.empty())) {
-    // The plugin's cached token, or the file's, may have expired meanwhile.
+    // The plugin's cached token, or the file's, may have expired in the meantime.
     JPROF_TRY(login());
     JPROF_TRY_ASSIGN(response, send_once(url, message));
   }

@@ -27,12 +27,12 @@ struct ExecTarget {
   std::vector<std::string> command;
 };
 
-// kVerdictOnly: the server checks it all, admission policies included, and changes nothing.
+// kVerdictOnly: the server checks everything, admission policies included, and changes nothing.
 enum class PatchMode { kApply, kVerdictOnly };
 
 // The few calls of the Kubernetes API that jprof needs, each with the least rights. Errors carry
 // the server's words, the exit code of their kind and, for a refusal, the role that is missing;
-// kUnavailable where the cluster cannot be reached. One thread at a time.
+// kUnavailable if the cluster cannot be reached. One thread at a time.
 class KubeClient {
  public:
   virtual ~KubeClient() = default;
@@ -50,11 +50,11 @@ class KubeClient {
   // Whether we may do this (SelfSubjectAccessReview, which every authenticated user may ask).
   virtual base::Result<bool> may(const std::string& namespace_name, const std::string& verb,
                                  const std::string& resource, const std::string& subresource) = 0;
-  // What the containers of a pod use just now, as far as the cluster measures it (metrics.k8s.io):
-  // verb get on pods of that group. An error also where the cluster has no such API.
+  // What the containers of a pod currently use, as far as the cluster measures it (metrics.k8s.io):
+  // verb get on pods of that group. Also an error if the cluster has no such API.
   virtual base::Result<MemoryUse> memory_use(const std::string& namespace_name,
                                              const std::string& pod) = 0;
-  // The node says that it runs out of memory: verb get on nodes.
+  // The node reports that it is running out of memory: verb get on nodes.
   virtual base::Result<bool> node_lacks_memory(const std::string& node) = 0;
   // Adds one to a running pod: verb patch on pods/ephemeralcontainers.
   virtual base::Status add_ephemeral_container(const Pod& pod, const EphemeralContainer& container,
@@ -69,8 +69,8 @@ class KubeClient {
 // Obtains credentials (may run an exec plugin) and connects at the first call.
 base::Result<std::unique_ptr<KubeClient>> make_kube_client(ClusterAccess access);
 
-// A pod or namespace name that may stand in a request's path (RFC 1123, kUsage otherwise): checked
-// here so that a typo is told apart from a pod that is not there.
+// A pod or namespace name that is valid in a request's path (RFC 1123, kUsage otherwise): checked
+// here so that a typo is distinguished from a pod that does not exist.
 base::Status check_name(std::string_view what, std::string_view name);
 
 } // namespace jprof::kube

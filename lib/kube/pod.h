@@ -76,12 +76,12 @@ struct Pod {
   const Container* find(std::string_view container) const;
 };
 
-// kProtocol where it is no pod.
+// kProtocol if it is not a pod.
 base::Result<Pod> parse_pod(const base::Json& object);
 
-// The container in which `/jprof session` runs: "jprof" as native sidecar or plain container, else
-// a running ephemeral one of ours ("jprof-..."). kNoSidecar says what is there instead, and the
-// cure.
+// The container in which `/jprof session` runs: "jprof" as native sidecar or plain container,
+// otherwise a running ephemeral one of ours ("jprof-..."). kNoSidecar says what is there instead,
+// and the cure.
 base::Result<const Container*> find_sidecar(const Pod& pod);
 
 // The container is ours: the sidecar "jprof" or an ephemeral one "jprof-...".
@@ -91,14 +91,14 @@ bool is_jprof(const Container& container);
 // its first start.
 std::string runtime_id(const Container& container);
 
-// As whom a container runs, as far as the API knows: its own securityContext, then the pod's, then
-// what the runtime reported. An image's USER is not in the API.
+// Which user a container runs as, as far as the API knows: its own securityContext, then the pod's,
+// then what the runtime reported. An image's USER is not in the API.
 Ids ids_of(const Pod& pod, const Container& container);
 
-// The container that holds the JVM: `wanted`, or, where it is empty, the one that the pod's
-// annotation names, or the only application container beside ours, or nullptr if the choice is the
-// sidecar's. kTargetNotFound names those that exist, or says why it does not run (yet), kTargetGone
-// why not any more.
+// The container that holds the JVM: `wanted`, or, if that is empty, the one that the pod's
+// annotation names, or the only application container besides ours, or nullptr if the choice is the
+// sidecar's. kTargetNotFound names the existing ones, or says why it is not running (yet),
+// kTargetGone why it no longer is.
 base::Result<const Container*> find_target(const Pod& pod, std::string_view wanted);
 
 // Refuses pods in which nothing can run any more, or that are not Linux (kTargetGone,

@@ -9,8 +9,8 @@
 
 namespace jprof::kube {
 
-// A quantity of Kubernetes as bytes: "33Mi", "1.5Gi", "129M", "128974848", "1e6", "500m" (which is
-// half a byte). Rounded down; nothing where it is none, is negative or has no place in 63 bits.
+// A Kubernetes quantity as bytes: "33Mi", "1.5Gi", "129M", "128974848", "1e6", "500m" (which is
+// half a byte). Rounded down; nothing if it is not one, is negative or does not fit into 63 bits.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
 // As people read it: "33 MiB".

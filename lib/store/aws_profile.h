@@ -24,15 +24,15 @@ Environment process_environment();
 // most are.
 using AwsProfile = std::map<std::string, base::Secret, std::less<>>;
 
-// Parses text of the form of ~/.aws/credentials and gives one section; none where it has no such
+// Parses text in the format of ~/.aws/credentials and returns one section; none if there is no such
 // section. `section` as written between the brackets. Lines that are neither a section, a setting
 // nor a comment are kConfigInvalid, with the line's number but never its text.
 Result<std::optional<AwsProfile>> parse_aws_section(std::string_view text, std::string_view section,
                                                     std::string_view file_name);
 
-// The profile AWS_PROFILE names, else "default", from AWS_SHARED_CREDENTIALS_FILE or
-// ~/.aws/credentials over AWS_CONFIG_FILE or ~/.aws/config. Files that do not exist are empty; a
-// profile that was asked for by name and is nowhere is kConfigInvalid.
+// The profile that AWS_PROFILE names, otherwise "default", from AWS_SHARED_CREDENTIALS_FILE or
+// ~/.aws/credentials over AWS_CONFIG_FILE or ~/.aws/config. Files that do not exist count as empty;
+// a profile that was requested by name and does not exist is kConfigInvalid.
 Result<AwsProfile> load_aws_profile(const Environment& environment);
 
 std::string_view profile_text(const AwsProfile& profile, std::string_view key);

@@ -10,11 +10,11 @@
 
 namespace jprof::store {
 
-// Where keys come from. Asked before each request, so that rotated ones count. One thread.
+// Where keys come from. Asked before every request, so that rotated ones take effect. One thread.
 class CredentialsSource {
  public:
   virtual ~CredentialsSource() = default;
-  // kUnauthenticated or kConfigInvalid, naming where was looked and what to do.
+  // kUnauthenticated or kConfigInvalid, naming where it looked and what to do.
   virtual Result<AwsKeys> keys() = 0;
 };
 

@@ -117,7 +117,8 @@ class FileStore final : public ObjectStore {
   std::string root_;
 };
 
-// Nothing is made yet: of a root that is not there the nearest directory above it is asked.
+// Nothing has been created yet: if the root does not exist, the nearest directory above it is
+// checked.
 Status FileStore::check() {
   std::string at = root_;
   struct stat info {};
@@ -230,8 +231,8 @@ Result<Aside> make_aside(int directory, const std::string& for_what) {
   return base::make_failure(ErrorCode::kIo, "files for " + for_what + " are removed at once");
 }
 
-// A writer that was killed has left its file aside. Whoever writes beside it next, which is the
-// repetition of the same capture, removes it; where there are no locks it stays.
+// A writer that was killed has left its file aside. The next writer beside it, which is the retry
+// of the same capture, removes it; if there are no locks, it stays.
 void remove_abandoned(int directory) {
   const auto names = entries_of(directory, "a directory");
   if (!names) {

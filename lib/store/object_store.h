@@ -34,14 +34,14 @@ struct PutReceipt {
   enum class Outcome {
     kCreated,
     kAlreadyThere,   // the same size and SHA-256: an earlier attempt whose answer was lost
-    kThereUnchecked, // something is there, and we have no right to look whether it is the same
+    kThereUnchecked, // something is there, and we have no right to check whether it is the same
   };
   Outcome outcome = Outcome::kCreated;
   std::string location; // for people: "s3://bucket/prefix/key", "/directory/key"
 };
 
 // For people, how many of these were kThereUnchecked: "" for none. A caller that has the only other
-// copy keeps it then.
+// copy then keeps it.
 std::string unchecked_note(const std::vector<PutReceipt::Outcome>& outcomes);
 
 struct ObjectInfo {
@@ -57,8 +57,8 @@ class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
 
-  // Whether a put() may be tried: the place is there, answers as a store does and takes our keys.
-  // Needs no right beyond being known; that what is put will be allowed only put() tells.
+  // Whether a put() is worth trying: the place exists, answers as a store does and accepts our
+  // keys. Needs no right beyond being known; only put() shows whether writing is allowed.
   virtual Status check() = 0;
 
   // Creates the object, never replaces one. When it returns a receipt the object is durable, whole

@@ -17,8 +17,8 @@ namespace jprof::store {
 using base::Result;
 using base::Status;
 
-// A bucket of tokens that all uploads of a process share: each repetition takes some, each success
-// puts some back, so that an outage multiplies nobody's load. Thread-safe.
+// A bucket of tokens that all uploads of a process share: each retry takes some, each success puts
+// some back, so that an outage does not multiply the load. Thread-safe.
 class RetryQuota {
  public:
   explicit RetryQuota(std::int64_t tokens = 500) : tokens_(tokens), max_(tokens) {}
@@ -36,8 +36,8 @@ struct RetryPolicy {
   int attempts = 5; // in all, at least 1
   std::chrono::milliseconds base_delay{500};
   std::chrono::milliseconds max_delay{60000};
-  // A server's Retry-After is obeyed up to this; beyond it the request fails at once, for the
-  // caller to come back later.
+  // A server's Retry-After is obeyed up to this; beyond it the request fails at once, and the
+  // caller comes back later.
   std::chrono::milliseconds max_retry_after{60000};
   std::shared_ptr<RetryQuota> quota; // shared by all stores of a process; nullptr: no quota
   // Waits until the time is over or the token asks to stop. Empty: for real; tests have their own.
@@ -50,10 +50,10 @@ class Retrier {
   Retrier(const RetryPolicy& policy, std::stop_token stop)
       : policy_(policy), stop_(std::move(stop)) {}
 
-  // Waits and says true where another attempt is due; false: report the failure. `retry_after` is
+  // Waits and returns true if another attempt is due; false: report the failure. `retry_after` is
   // what the server asked for.
   bool wait_for_next(std::optional<std::chrono::seconds> retry_after);
-  // To be called once when the request succeeded.
+  // Call it once when the request has succeeded.
   void succeeded();
 
   int attempts_made() const { return attempt_; }

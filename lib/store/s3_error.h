@@ -13,7 +13,7 @@ namespace jprof::store {
 using base::Result;
 using base::Status;
 
-// What an S3 answer that is no success says.
+// What an unsuccessful S3 answer says.
 struct S3Error {
   int status = 0;
   std::string code;    // "NoSuchBucket"; empty where the answer has none (HEAD, proxies)

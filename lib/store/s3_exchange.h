@@ -29,9 +29,9 @@ struct S3Request {
   std::string body_sha256;        // hex; empty without a body
   std::function<void()> on_start; // before each attempt
   std::function<Status(std::string_view)> on_body;
-  // Says of a 2xx answer whether it is one: CompleteMultipartUpload can fail with status 200.
+  // Judges whether a 2xx answer is a success: CompleteMultipartUpload can fail with status 200.
   std::function<bool(const http::HttpResponse&)> is_success;
-  // Says of any answer whether it is one that the caller knows what to do with.
+  // Judges whether an answer, whatever its status, is one that the caller can handle.
   std::function<bool(const http::HttpResponse&)> is_expected;
 };
 
@@ -40,25 +40,25 @@ struct S3ExchangeOptions {
   std::unique_ptr<http::HttpClient> client;
   std::unique_ptr<CredentialsSource> credentials;
   RetryPolicy retry;
-  // A request that has not succeeded after this is not repeated, and a server that is silent for so
-  // long is given up. 0: as the policy and HttpRequest have it.
+  // A request that has not succeeded after this is not retried, and a server that is silent for
+  // this long is given up. 0: as in the policy and HttpRequest.
   std::chrono::milliseconds patience{0};
   std::stop_token stop;
   std::function<SystemSeconds()> now; // empty: the system's clock
 };
 
-// Signs, sends, repeats and repairs. Each attempt is signed anew. What is transient is repeated as
-// the policy says; once each, besides: with the clock offset the server told
-// (RequestTimeTooSkewed), in the region it told, with keys read anew (ExpiredToken). One thread at
-// a time.
+// Signs, sends, retries and repairs. Each attempt is signed anew. Transient failures are retried as
+// the policy says; in addition, once each: with the clock offset that the server reported
+// (RequestTimeTooSkewed), in the region that it reported, with keys read anew (ExpiredToken). One
+// thread at a time.
 class S3Exchange {
  public:
   explicit S3Exchange(S3ExchangeOptions options);
 
-  // A success, or an answer whose status is in `expected` (say 404, 412); all else is an Error.
+  // A success, or an answer whose status is in `expected` (such as 404, 412); anything else is an
+  // Error.
   Result<http::HttpResponse> send(const S3Request& request, const std::vector<int>& expected = {});
-  // send() without repetition and within ten seconds, even when a stop was requested: for
-  // tidying up.
+  // send() without retries and within ten seconds, even when a stop was requested: for cleaning up.
   Result<http::HttpResponse> send_once(const S3Request& request);
 
   const S3Location& location() const { return options_.location; }

@@ -14,11 +14,10 @@
 
 namespace jprof::store {
 
-// A status of 200 proves nothing: a captive portal gives one to every request, a proxy may have cut
-// the body off. An object is stored where the service names what it has: by its ETag, which is the
-// MD5 of the bytes (of the MD5s of its parts) unless it was encrypted with keys of a KMS, or by its
-// SHA-256, which AWS gives back where it was sent. Where neither says it, only a look at the object
-// does.
+// A status of 200 proves nothing: a captive portal gives one to every request, and a proxy may have
+// cut off the body. An object is stored if the service names what it has: by its ETag, which is the
+// MD5 of the bytes (of the MD5s of its parts) unless it was encrypted with KMS keys, or by its
+// SHA-256, which AWS returns if it was sent. If neither is there, only reading the object shows it.
 
 // The digests that one body has.
 struct BodyDigests {

@@ -72,9 +72,9 @@ std::string S3Store::describe() const {
          at.endpoint.scheme + "://" + at.endpoint.authority();
 }
 
-// A signed request for an object that is not there. A service that does not know the keys says so;
-// one that does says that there is no such object, or, without the right to list, that we may not
-// look: both answers need no right. Whoever answers otherwise is no S3 service.
+// A signed request for an object that does not exist. A service that does not know the keys says
+// so; one that does says that there is no such object, or, without the right to list, that we may
+// not look: both answers need no right. Anything that answers differently is not an S3 service.
 Status S3Store::check() {
   S3Request request;
   request.what = "use " + describe();
@@ -201,7 +201,7 @@ Result<PutReceipt> S3Store::put(const ObjectKey& key, const Content& content,
   return PutReceipt{PutReceipt::Outcome::kCreated, shown(key)};
 }
 
-// The service said that it has the object, and not what it has: a look at it tells.
+// The service said that it has the object, but not what it has: reading it shows that.
 Result<PutReceipt> S3Store::prove(const ObjectKey& key, const Content& content) {
   constexpr const char* kCure =
       "check what answers at the endpoint: a portal or a proxy on the way "

@@ -19,11 +19,11 @@ struct S3Upload {
 
 enum class S3UploadEnd { kCreated, kUnproven, kExists, kConflict, kVanished };
 
-// kCreated: the service has proved it (s3_proof.h). kUnproven: it says so, but its ETag is not that
-// of these parts (encrypted by a KMS, or of another make). kExists: the key is taken. kConflict:
-// another write of this key was going on; start anew. kVanished: the service knows the upload no
-// more, perhaps because it was completed and the answer was lost. Whatever else, and every Error,
-// has been aborted as well as can be.
+// kCreated: the service has proved it (s3_proof.h). kUnproven: it says so, but its ETag does not
+// match these parts (encrypted by a KMS, or computed differently). kExists: the key is taken.
+// kConflict: another write of this key was in progress; start again. kVanished: the service no
+// longer knows the upload, perhaps because it was completed and the answer was lost. In any other
+// case, and for every Error, the upload has been aborted as far as possible.
 Result<S3UploadEnd> upload_in_parts(S3Exchange& exchange, const S3Upload& upload,
                                     const S3Sizes& sizes);
 

@@ -21,7 +21,7 @@ struct XmlElement {
   std::string text; // all character data directly inside
   std::vector<XmlElement> children;
 
-  // The first child of this name; nullptr where there is none.
+  // The first child with this name; nullptr if there is none.
   const XmlElement* child(std::string_view child_name) const;
   std::string_view child_text(std::string_view child_name) const;
 };
