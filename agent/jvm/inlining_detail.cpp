@@ -31,16 +31,21 @@ bool is_data_of_libjvm(const std::uint8_t* flag) {
 
 } // namespace
 
-void InliningDetail::turn_on() {
+InliningDetail::Found InliningDetail::turn_on() {
   StructTables tables;
   if (flag_ != nullptr || !tables.open()) {
-    return;
+    return Found::kNothing;
   }
   std::uint8_t* flag = VmFlags(tables).find("DebugNonSafepoints");
-  if (flag != nullptr && is_data_of_libjvm(flag) && sampling::load_relaxed(*flag) == 0) {
-    sampling::store_relaxed(*flag, std::uint8_t{1});
-    flag_ = flag;
+  if (flag == nullptr || !is_data_of_libjvm(flag)) {
+    return Found::kNothing;
   }
+  if (sampling::load_relaxed(*flag) != 0) {
+    return Found::kOn;
+  }
+  sampling::store_relaxed(*flag, std::uint8_t{1});
+  flag_ = flag;
+  return Found::kOff;
 }
 
 void InliningDetail::restore() {

@@ -14,8 +14,11 @@ namespace jprof::agent::jvm {
 
 class InliningDetail {
  public:
-  // For what is compiled from now on. Does nothing where it is on already, or cannot be found.
-  void turn_on();
+  enum class Found : std::uint8_t { kNothing, kOn, kOff };
+
+  // For what is compiled from now on, and says what it was before. Does nothing where it is on
+  // already, or cannot be found.
+  Found turn_on();
   // As it was before. Does nothing if turn_on() did nothing.
   void restore();
 

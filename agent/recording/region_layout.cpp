@@ -136,6 +136,7 @@ Hashes take_private(Divider& divider, std::uint64_t bytes, Sampler& sampler,
                                       scratch + words * sizeof(std::uint64_t));
   sampler.frame_cache =
       sampling::FrameCache(reinterpret_cast<sampling::FrameCache::Entry*>(at), cached);
+  sampler.old_code.begin();
   at += cache;
   sampler.threads = reinterpret_cast<sampling::ThreadEntry*>(at);
   at += entries;

@@ -91,6 +91,7 @@ struct Outcome {
   std::uint32_t stack = 0; // as in SampleSlot
   std::uint32_t generation = 0;
   bool is_error = false;
+  bool in_old_code = false;
 };
 
 // Keeps a walk's frames in a generation that the caller is counted in for.
@@ -112,7 +113,8 @@ Outcome keep(Sampler& sampler, const Generation& generation, wire::Frame* frames
   }
   Outcome outcome{.stack = generation.stacks.put_what_fits(frames, stack.depth, stack.flags),
                   .generation = load_relaxed(generation.info->number),
-                  .is_error = stack.error != ErrorFrame::kNone};
+                  .is_error = stack.error != ErrorFrame::kNone,
+                  .in_old_code = stack.in_old_code};
   if (outcome.stack == 0) {
     count(sampler, Counter::kStackStoreFull);
     outcome.stack = error_stack(ErrorFrame::kStackStoreFull);
@@ -186,6 +188,7 @@ WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void
     if (cached) {
       walker.use_cache(sampler.frame_cache, load_relaxed(generation.info->number));
     }
+    walker.judge_age(sampler.old_code);
     return walker.walk(arch::read_registers(ucontext), java_thread);
   };
   WalkedStack stack = walk(scratch.frames, true);
@@ -257,6 +260,9 @@ void commit(Sampler& sampler, const ThreadEntry& entry, Visit& visit, const Outc
   visit.number = kOutcomeTold;
   store_release(slot.ticket, number + 1);
   count(sampler, Counter::kWeight, visit.weight);
+  if (outcome.in_old_code) {
+    count(sampler, Counter::kOldCodeNanos, visit.weight);
+  }
   count(sampler, outcome.is_error ? Counter::kOutcomeError : Counter::kOutcomeStack);
 }
 

@@ -12,6 +12,7 @@
 #include "agent/sampling/method_frames.h"
 #include "agent/sampling/module_map.h"
 #include "agent/sampling/name_store.h"
+#include "agent/sampling/old_code.h"
 #include "agent/sampling/reader_gate.h"
 #include "agent/sampling/stack_store.h"
 #include "agent/sampling/stack_walker.h"
@@ -101,6 +102,7 @@ struct Sampler {
   Generation generations[wire::kGenerations];
   ReaderGate generation_gate;
   FrameCache frame_cache;
+  OldCode old_code;
   bool checks_cache = false;    // for tests: each stack is walked once more, without the cache
   ModuleMap* modules = nullptr; // two of them
   ReaderGate module_gate;

@@ -172,6 +172,7 @@ bool StackWalker::step_compiled(const CodeBlob& blob) {
   const std::uint32_t id = compile_id(blob.address);
   const std::uint32_t depth = result_.depth;
   const bool native = push_scopes(blob);
+  note_age(id, native);
   if (!interrupted_ && !deoptimised) {
     keep_frames(blob, id, depth, native);
   }

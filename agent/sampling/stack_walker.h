@@ -14,6 +14,7 @@
 #include "agent/sampling/frozen_stack.h"
 #include "agent/sampling/module_map.h"
 #include "agent/sampling/name_store.h"
+#include "agent/sampling/old_code.h"
 #include "agent/sampling/vm_layout.h"
 #include "lib/wire/region.h"
 
@@ -34,6 +35,7 @@ struct WalkedStack {
   std::uint32_t cache_hits = 0;
   std::uint32_t cache_misses = 0;
   std::uint32_t cache_evictions = 0;
+  bool in_old_code = false; // the innermost method is compiled, and names inlined ones by callers
 };
 
 class StackWalker {
@@ -51,6 +53,9 @@ class StackWalker {
     cache_ = vm_.compiled.compile_id >= 0 ? cache : FrameCache();
     generation_ = generation;
   }
+
+  // Says of a stack whether it ends in code that `old` holds.
+  void judge_age(const OldCode& old) { old_code_ = &old; }
 
   // `java_thread` is 0 for a thread that the JVM does not run Java code on.
   WalkedStack walk(const arch::Registers& at, std::uint64_t java_thread);
@@ -75,6 +80,7 @@ class StackWalker {
   bool push_cached(const CachedFrames& first);
   bool is_cached_call(std::uint64_t pc) const;
   std::uint32_t compile_id(std::uint64_t blob) const;
+  void note_age(std::uint32_t id, bool is_native);
   void keep_frames(const CodeBlob& blob, std::uint32_t id, std::uint32_t depth, bool is_native);
   bool step_stub(const CodeBlob& blob);
   bool leave_calling_stub(const CodeBlob& blob);
@@ -140,7 +146,8 @@ class StackWalker {
   const NameStore& names_;
   wire::Frame* frames_;
   std::uint32_t max_depth_;
-  FrameCache cache_; // not usable: none
+  FrameCache cache_;                  // not usable: none
+  const OldCode* old_code_ = nullptr; // null: nobody wants to know
   std::uint32_t generation_ = 0;
 
   arch::Registers at_;

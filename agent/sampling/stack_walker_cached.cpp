@@ -42,10 +42,18 @@ bool are_whole(const wire::Frame* frames, std::uint32_t count) {
 // 0 where it cannot be read.
 std::uint32_t StackWalker::compile_id(std::uint64_t blob) const {
   std::uint32_t id = 0;
-  return cache_.is_usable() &&
+  return vm_.compiled.compile_id >= 0 &&
                  arch::load(blob + static_cast<std::uint64_t>(vm_.compiled.compile_id), &id)
              ? id
              : 0;
+}
+
+// Of the frame that is being left. Where a frame waits for a call that can reach a safepoint, its
+// code says which inlined method calls, however old it is.
+void StackWalker::note_age(std::uint32_t id, bool is_native) {
+  if (old_code_ != nullptr && innermost_ && (interrupted_ || in_java_) && !is_native) {
+    result_.in_old_code = old_code_->holds(id);
+  }
 }
 
 // The first frames at a return address, if they are known and its nmethod is still there.
@@ -86,6 +94,7 @@ bool StackWalker::step_cached(bool* left) {
   blob.address = cached.blob;
   blob.frame_bytes = cached.frame_bytes;
   blob.kind = BlobKind::kCompiled;
+  note_age(cached.compile_id, cached.is_native);
   *left = leave_compiled(blob, cached.is_native);
   return true;
 }
@@ -113,7 +122,7 @@ void StackWalker::keep_frames(const CodeBlob& blob, std::uint32_t id, std::uint3
                               bool is_native) {
   const std::uint32_t count = result_.depth - depth;
   result_.cache_misses += cache_.is_usable() ? 1U : 0U;
-  if (id == 0 || count > kMostFrames || result_.depth >= max_depth_ ||
+  if (id == 0 || !cache_.is_usable() || count > kMostFrames || result_.depth >= max_depth_ ||
       blob.frame_bytes < kLeastFrameBytes || blob.frame_bytes > arch::kMaxFrameBytes ||
       !are_whole(frames_ + depth, count) || !is_call_return(at_.pc) ||
       !is_in_blob(vm_, at_.pc, blob.address) || compile_id(blob.address) != id) {

@@ -12,6 +12,7 @@
 #include "agent/os/modules.h"
 #include "agent/os/process.h"
 #include "agent/os/system.h"
+#include "agent/recording/code_age.h"
 #include "agent/recording/generations.h"
 #include "agent/recording/module_symbols.h"
 #include "agent/recording/module_table.h"
@@ -269,7 +270,8 @@ StopReason Recorder::run() {
   std::uint64_t next_handlers = 0;
   std::uint64_t next_modules = 0;
   StopReason reason = StopReason::kNone;
-  g_inlining_detail.turn_on(); // this and what follows need not precede the first sample
+  // This and what follows need not precede the first sample.
+  recording::note_code_age(g_sampler, g_inlining_detail.turn_on());
   touch_region(region_, start_.region_bytes);
   limit_ = OverheadLimit(start_.max_overhead_permille);
   for (;;) {
@@ -432,6 +434,7 @@ void Recorder::stop(StopReason reason) {
   g_threads.disarm_all();
   note_cpu_times(); // what the JVM works from here on is in no sample
   g_inlining_detail.restore();
+  recording::keep_code_age(g_sampler, reason);
   g_threads.name_last_threads();
   sampling::drop_pending_signals();
   sampling::withdraw();

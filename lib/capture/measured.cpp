@@ -97,6 +97,7 @@ Json measured_json(const Measured& measured) {
   }
   cost["limitPermille"] = measured.cost.limit_permille;
   out["coverage"] = coverage_json(measured.coverage);
+  out["oldCodeNs"] = measured.old_code ? Json(measured.old_code->count()) : Json();
   out["accounted"] = measured.accounted;
   out["interrupted"] = measured.interrupted;
   if (measured.salvaged) {
@@ -143,6 +144,10 @@ Measured measured_from_json(const Json& json) {
   out.cost.limit_permille = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(count_at(cost, "limitPermille"), UINT32_MAX));
   out.coverage = coverage_from_json(base::json_object(json, "coverage"));
+  if (json.contains("oldCodeNs") && json.at("oldCodeNs").is_number_integer()) {
+    out.old_code = std::chrono::nanoseconds(std::clamp<std::int64_t>(
+        base::json_int(json, "oldCodeNs"), 0, out.coverage.samples.count()));
+  }
   out.accounted = base::json_bool(json, "accounted");
   out.interrupted = base::json_bool(json, "interrupted");
   out.salvaged = base::json_bool(json, "salvaged");

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ struct Measured {
   std::vector<Loss> losses;
   std::chrono::nanoseconds process_cpu{0};
   Coverage coverage;
+  // Of the samples' time: in code that was compiled without DebugNonSafepoints, before the capture,
+  // and so may lack lines and inlined methods. None: not known, which is not 0.
+  std::optional<std::chrono::nanoseconds> old_code;
   std::uint64_t threads = 0;
   std::uint64_t threads_unarmed = 0; // that never had a timer
   std::uint64_t timers_refused = 0;  // threads that found none when they were found, for a limit

@@ -3,6 +3,7 @@
 #include "lib/capture/summary.h"
 
 #include "lib/base/encoding.h"
+#include "lib/capture/old_code.h"
 
 #include <algorithm>
 #include <cmath>
@@ -170,6 +171,10 @@ std::string summary_text(const Measured& measured, Detail detail) {
   }
   out += samples_line(measured) + lost_line(measured);
   out += line("cpu time", coverage_text(measured.coverage));
+  if (const std::string old = old_code_text(measured.old_code, measured.coverage.samples);
+      !old.empty()) {
+    out += line("old code", old);
+  }
   out += rate_line(measured);
   out += measured.salvaged ? line("cost", "not known") : cost_line(measured);
   for (const std::string& residue : measured.residue) {

@@ -23,7 +23,7 @@ struct Row {
   std::string_view question;
 };
 
-constexpr std::array<Row, 23> kRows = {{
+constexpr std::array<Row, 24> kRows = {{
     {CheckId::kClusterReachable, "cluster", "does the cluster answer?"},
     {CheckId::kPodRunning, "pod", "is the pod running?"},
     {CheckId::kExecAllowed, "exec", "may you exec into the pod?"},
@@ -42,6 +42,7 @@ constexpr std::array<Row, 23> kRows = {{
     {CheckId::kTimers, "timers", "are there timers for every thread?"},
     {CheckId::kMemory, "memory", "is there memory for a capture?"},
     {CheckId::kNotice, "notice", "does the JVM stay silent?"},
+    {CheckId::kInlining, "inlining", "are inlined methods known in all compiled code?"},
     {CheckId::kSelf, "self", "is jprof itself closed to the JVM?"},
     {CheckId::kSandbox, "sandbox", "is what reads the JVM's data sandboxed?"},
     {CheckId::kFree, "free", "is no other capture in the way?"},

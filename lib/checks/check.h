@@ -34,6 +34,7 @@ enum class CheckId {
   kTimers,
   kMemory,
   kNotice,
+  kInlining,
   kSelf,
   kSandbox,
   kFree,

@@ -96,6 +96,8 @@ enum class Counter : std::uint32_t {
   kFrameCacheEvictions = 58, // frames given up for others; many: the cache is too small
   kCacheChecks = 59,         // with StartFlag::kCheckCache: stacks walked without the cache as well
   kCacheDifferences = 60,    // ... that differed each time
+  kInliningDetail = 61,      // InliningDetail
+  kOldCodeNanos = 62,        // of kWeight: in code compiled before, if that is kSinceStart
 };
 
 // Counter::kPerfRefusal where a seccomp filter is in force: its answer to the attempt might be to
@@ -104,6 +106,14 @@ inline constexpr std::uint32_t kPerfNotTried = 0x10000;
 // The same where SIGPROF is somebody else's: of a real-time signal perf falls back to SIGIO when
 // too many are queued (fcntl(2), F_SETSIG), and SIGIO ends a process.
 inline constexpr std::uint32_t kPerfNeedsSigprof = 0x10001;
+
+// Counter::kInliningDetail: since when the JVM's compilers note for each instruction which inlined
+// method it belongs to (DebugNonSafepoints). Code compiled before names the callers only.
+enum class InliningDetail : std::uint64_t {
+  kUnknown = 0, // also: which code was compiled before cannot be told
+  kBefore = 1,  // it was on already, probably since the JVM began
+  kSinceStart = 2,
+};
 
 // Counter::kStopRefused: what the kernel would not let the agent take back, and so stays for good.
 enum class StopRefusal : std::uint64_t {

@@ -252,6 +252,17 @@ Check check_notice(const jvm::JvmFacts& facts, const container::LoadedVm& vm) {
   return checks::pass(CheckId::kNotice, "loading the agent prints nothing");
 }
 
+// No warning: most profiles do not need it, and a capture says how much of its time lacks it.
+Check check_inlining(const jvm::JvmFacts& facts) {
+  return checks::pass(
+      CheckId::kInlining,
+      facts.flags.inlining_detailed
+          ? "DebugNonSafepoints is on: inlined methods are known in all compiled code"
+          : "DebugNonSafepoints is off: in code compiled before a capture, lines and inlined "
+            "methods may be missing, unless the JVM starts with -XX:+UnlockDiagnosticVMOptions "
+            "-XX:+DebugNonSafepoints");
+}
+
 Check check_self() {
   if (::prctl(PR_GET_DUMPABLE) == 1) {
     return checks::warn(CheckId::kSelf, "this jprof can be read by processes of its uid",
@@ -313,10 +324,11 @@ Examination examine(jvm::Candidate candidate, const std::optional<inject::Shared
     list.push_back(check_timers(target.status));
     list.push_back(check_memory(*root, target, pod_memory));
     list.push_back(check_notice(result.facts, target.vm));
+    list.push_back(check_inlining(result.facts));
   } else {
-    for (const CheckId id :
-         {CheckId::kAttach, CheckId::kTmp, CheckId::kAgents, CheckId::kPlace,
-          CheckId::kOtherProfiler, CheckId::kTimers, CheckId::kMemory, CheckId::kNotice}) {
+    for (const CheckId id : {CheckId::kAttach, CheckId::kTmp, CheckId::kAgents, CheckId::kPlace,
+                             CheckId::kOtherProfiler, CheckId::kTimers, CheckId::kMemory,
+                             CheckId::kNotice, CheckId::kInlining}) {
       list.push_back(checks::skip(id, "cannot be seen without access"));
     }
   }

@@ -222,6 +222,8 @@ void apply_options(const std::vector<std::string>& options, JvmFlags& flags) {
     } else if (name == "EnableDynamicAgentLoading") {
       flags.agents_disabled = !on;
       flags.agents_announced = on;
+    } else if (name == "DebugNonSafepoints") {
+      flags.inlining_detailed = on;
     }
   }
 }

@@ -33,6 +33,7 @@ struct JvmFlags {
   bool attach_listener_early = false; // -XX:+StartAttachListener
   bool agents_disabled = false;       // -XX:-EnableDynamicAgentLoading
   bool agents_announced = false;      // -XX:+EnableDynamicAgentLoading: no notice (JEP 451)
+  bool inlining_detailed = false;     // -XX:+DebugNonSafepoints
 };
 void apply_options(const std::vector<std::string>& options, JvmFlags& flags);
 // The words of JAVA_TOOL_OPTIONS and similar variables: separated by white space, single or double

@@ -127,7 +127,8 @@ struct CaptureOutcome {
   std::uint64_t timers_refused = 0;
   std::uint64_t timers_moved = 0;
   capture::Coverage coverage;
-  std::vector<std::string> warnings; // what a person must know: misleading, or dear
+  std::optional<std::chrono::nanoseconds> old_code; // as capture::Measured has it
+  std::vector<std::string> warnings;                // what a person must know: misleading, or dear
   AgentCost cost;
   std::vector<MethodShare> hottest; // at most ten, by self weight
   bool interrupted = false;         // the stop token ended it; not a failure

@@ -234,6 +234,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.timers_refused = result.counter(Counter::kTimerLimit);
   out.timers_moved = result.counter(Counter::kTimersMoved);
   out.coverage = result.coverage;
+  out.old_code = result.old_code;
   if (std::string warning = coverage_warning_of(result); !warning.empty()) {
     out.warnings.push_back(std::move(warning));
   }
@@ -304,6 +305,7 @@ capture::Measured measured_of(const CaptureOutcome& outcome) {
   out.accounted = outcome.accounted;
   out.process_cpu = outcome.process_cpu;
   out.coverage = outcome.coverage;
+  out.old_code = outcome.old_code;
   out.warnings = outcome.warnings;
   out.threads = outcome.threads;
   out.threads_unarmed = outcome.threads_unarmed;

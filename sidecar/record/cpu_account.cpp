@@ -95,6 +95,18 @@ capture::Coverage coverage_of(const RecorderResult& result, nanoseconds interval
   return out;
 }
 
+std::optional<nanoseconds> old_code_of(const RecorderResult& result) {
+  switch (static_cast<wire::InliningDetail>(result.counter(Counter::kInliningDetail))) {
+  case wire::InliningDetail::kBefore:
+    return nanoseconds(0);
+  case wire::InliningDetail::kSinceStart:
+    return std::min(nanos(result.counter(Counter::kOldCodeNanos)), result.coverage.samples);
+  case wire::InliningDetail::kUnknown:
+    break;
+  }
+  return std::nullopt;
+}
+
 std::string coverage_warning_of(const RecorderResult& result) {
   return result.coverage.complete() ? std::string()
                                     : coverage_warning(result.coverage, causes_of(result));

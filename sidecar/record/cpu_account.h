@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 // What became of the CPU time that the JVM used during a session.
@@ -26,6 +27,10 @@ std::chrono::nanoseconds ended_unseen(const RecorderResult& result, std::chrono:
 // lasted: the process's clock is up to date within half a second then, the samples are.
 capture::Coverage coverage_of(const RecorderResult& result, std::chrono::nanoseconds interval,
                               std::chrono::nanoseconds unclean);
+
+// Of the samples' time: in code compiled before the capture, as capture::Measured has it. Once the
+// coverage is known.
+std::optional<std::chrono::nanoseconds> old_code_of(const RecorderResult& result);
 
 // Why the profile may mislead, with what is known of the causes; empty where it does not.
 std::string coverage_warning_of(const RecorderResult& result);

@@ -391,6 +391,7 @@ class Session {
     result_.coverage = coverage_of(
         result_, options_.interval,
         clean && result_.reason != wire::StopReason::kVmExit ? nanoseconds(0) : elapsed());
+    result_.old_code = old_code_of(result_);
     result_.detail_cut = intake_.detail_was_cut();
     result_.damaged = intake_.damaged_references() + intake_.damaged_times();
   }

@@ -115,9 +115,10 @@ struct RecorderResult {
   std::uint64_t damaged = 0;        // entries of the region with references or times that cannot be
   std::vector<MethodShare> hottest; // at most ten
   ThreadBook::Unsampled blocked;    // no signal reached them
-  ThreadBook::Unsampled never_armed; // the kernel gave no timer
-  ThreadBook::Unsampled sandboxed;   // seccomp filters of their own
-  capture::Coverage coverage;        // of the CPU time that the JVM has used
+  ThreadBook::Unsampled never_armed;                // the kernel gave no timer
+  ThreadBook::Unsampled sandboxed;                  // seccomp filters of their own
+  capture::Coverage coverage;                       // of the CPU time that the JVM has used
+  std::optional<std::chrono::nanoseconds> old_code; // as capture::Measured has it
 
   std::uint64_t counter(wire::Counter counter) const {
     return counters[static_cast<std::size_t>(counter)];

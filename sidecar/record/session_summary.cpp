@@ -3,6 +3,7 @@
 #include "sidecar/record/session_summary.h"
 
 #include "lib/base/duration.h"
+#include "lib/capture/old_code.h"
 #include "sidecar/record/cpu_account.h"
 
 namespace jprof::record {
@@ -111,6 +112,10 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
   facts.emplace_back("CPU time", capture::coverage_text(result.coverage));
   if (std::string warning = coverage_warning_of(result); !warning.empty()) {
     facts.emplace_back(profile::kWarningFact, std::move(warning));
+  }
+  if (std::string old = capture::old_code_text(result.old_code, result.coverage.samples);
+      !old.empty()) {
+    facts.emplace_back("old code", std::move(old));
   }
   add_unsampled("threads that block the signal", result.blocked);
   add_unsampled("threads without a timer", result.never_armed);

@@ -26,7 +26,7 @@ COUNTERS = {
     "slots_full": 30, "timers_moved": 31, "cpu_start": 32, "cpu_stop": 33, "agent_cpu": 34, "delivery_ns": 35, "start_ns": 36,
     "in_flight_at_stop": 37, "detail_lost": 39, "interval_now": 40, "other_signal": 43, "agent_cpu_between": 44, "left_behind": 48,
     "timers_left": 52, "timers_running": 53, "stop_refused": 54, "cache_hits": 56, "cache_misses": 57,
-    "cache_evictions": 58, "cache_checks": 59, "cache_differences": 60,
+    "cache_evictions": 58, "cache_checks": 59, "cache_differences": 60, "inlining_detail": 61, "old_code_ns": 62,
 }  # fmt: skip
 OUTCOMES = ("stack", "error", "ring_full", "foreign", "stale", "nested")
 KINDS = "none interpreted c1 c2 inlined native stub kernel error javanative java".split()

@@ -236,19 +236,28 @@ def nothing_is_left_behind_that_was_not_agreed_to(context):
         session.close()
 
 
+def is_old(region):
+    """The share of the samples' time in code that was compiled before the session."""
+    assert region.counters["inlining_detail"] == 2, region.counters
+    return region.counters["old_code_ns"] / max(region.counters["weight"], 1)
+
+
 @check
 def inlined_loops_are_named(context):
     """What the JVM compiles while it is sampled names the methods that it has inlined, also where it polls in none of
     them; the flag of the JVM's that this takes is as before afterwards."""
     jvm = context.jvm("Known", "inlined", options=["-XX:+UnlockDiagnosticVMOptions", "-XX:+UseParallelGC"])
-    for _ in range(2):
+    for old in (1, 0.02):  # of the second session's code all was compiled in the first, with the flag
         assert "-XX:-DebugNonSafepoints" in jvm.attach("printflag", "DebugNonSafepoints")
         session = Session(jvm, context.library)
         wait_for(lambda: "-XX:+DebugNonSafepoints" in jvm.attach("printflag", "DebugNonSafepoints"))
         jvm.process.stdin.write(b"\n")
         jvm.process.stdin.flush()
         session.run_until(500)
-        balanced(session.stop())
+        region = session.stop()
+        balanced(region)
+        print(f"  {is_old(region):.2%} in code compiled before")
+        assert is_old(region) <= old, region.counters
         assert "-XX:-DebugNonSafepoints" in jvm.attach("printflag", "DebugNonSafepoints")
         stacks = [[text for _, text in stack] for _, stack in session.recording.samples]
         inside = [stack[0] for stack in stacks if "Known.inlined" in stack]
@@ -257,6 +266,38 @@ def inlined_loops_are_named(context):
         assert hot + warm > 0.9 * len(inside) > 300, inside[:20]
         assert abs(hot / (hot + warm) - 0.75) < 0.05 + 3 * math.sqrt(0.75 * 0.25 / (hot + warm)), (hot, warm)
         session.close()
+
+
+@check
+def code_that_was_compiled_before_is_counted(context):
+    """What was hot and compiled when the capture began names inlined methods by their callers: its share of the time is told. There is
+    none where the JVM began with the option."""
+    option = "-XX:+UnlockDiagnosticVMOptions"
+    jvm = context.jvm("Known", "shares", "3600", options=[option])
+    for _ in range(20):  # until the last compilation that the warming up has asked for is done
+        session = Session(jvm, context.library)
+        session.run_until(30)
+        old = is_old(session.stop())
+        session.close()
+        if old > 0.95:
+            break
+    print(f"  {old:.1%} in code compiled before")
+    assert old > 0.95
+    session = Session(jvm, context.library, walker="asgct", leave_behind=True)
+    session.run_until(10)
+    assert session.stop().counters["inlining_detail"] == 0  # not known, which is not none
+    session.close()
+    jvm.kill()
+    jvm = context.jvm("Known", "shares", "3600", options=[option, "-XX:+DebugNonSafepoints"])
+    session, region = sampled(context, jvm, 30)
+    assert region.counters["inlining_detail"] == 1, region.counters
+    assert "-XX:+DebugNonSafepoints" in jvm.attach("printflag", "DebugNonSafepoints")
+    session.close()
+    jvm.kill()
+    jvm = context.jvm("Known", "shares", "3600", options=["-Xint"])
+    session, region = sampled(context, jvm, 30)
+    assert is_old(region) == 0 and region.counters["faults"] < 256, region.counters  # looks only where something is
+    session.close()
 
 
 @check

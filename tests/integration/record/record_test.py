@@ -80,6 +80,27 @@ def accounts_for_all_of_the_time(result):
     assert abs(result["weightNs"] - cpu) <= 0.02 * cpu + 5e6, (result["weightNs"], cpu, result)
 
 
+@check
+def code_compiled_before_the_capture_is_told(context):
+    """With its share and the cure, in the summary and in the page; there is none where the JVM began with the option."""
+    option = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"]
+    jvm = context.jvm("Known", "shares", "300")
+    for _ in range(10):  # until what the warming up has asked for is compiled
+        code, result = context.record_for(jvm.pid, 0.5, "-o", "o.html")
+        assert code == 0, result
+        if result["oldCodeNs"] > 0.95 * result["coverage"]["samplesNs"]:
+            break
+    assert 0.95 * result["coverage"]["samplesNs"] < result["oldCodeNs"] <= result["coverage"]["samplesNs"], result
+    said = b"of the samples' time is in code compiled before the capture"
+    assert said in page_data(context.read("o.html")), page_data(context.read("o.html"))[:2000]
+    assert context.doctor(jvm.pid)["inlining"]["detail"].startswith("DebugNonSafepoints is off")
+    jvm = context.jvm(*option, "Known", "shares", "300")
+    code, result = context.record_for(jvm.pid, 0.5, "-o", "p.html")
+    assert code == 0 and result["oldCodeNs"] == 0, result
+    assert said not in page_data(context.read("p.html"))
+    assert context.doctor(jvm.pid)["inlining"]["detail"].startswith("DebugNonSafepoints is on")
+
+
 def weight_of(folded, frame):
     return sum(int(line.rsplit(b" ", 1)[1]) for line in folded.splitlines() if frame in line)
 

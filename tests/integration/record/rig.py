@@ -67,6 +67,11 @@ class Context:
         assert out, errors
         return process.returncode, json.loads(out)
 
+    def doctor(self, pid):
+        """What `jprof doctor` says of a JVM, by the check's word."""
+        out = subprocess.run([self.arguments.jprof, "doctor", str(pid), "-o", "json"], capture_output=True, text=True).stdout
+        return {row["check"]: row for row in json.loads(out)["jvms"][0]["checks"]}
+
     def convert(self, source, target, *options):
         command = [self.arguments.jprof, "convert", self.path(source), "-o", self.path(target), *options]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

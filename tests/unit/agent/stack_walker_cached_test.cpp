@@ -67,6 +67,9 @@ class Callers : public ProtectedLoads {
     return heap() + segment * kSegment + segments * kSegment - 1;
   }
 
+  void be_in_java() { thread_[4] = 8; }
+  void be_in_native() { thread_[4] = 4; }
+
   // Innermost first: where the frames return to.
   void call(const std::vector<std::uint64_t>& pcs) {
     stack_.fill(0);
@@ -85,6 +88,9 @@ class Callers : public ProtectedLoads {
     StackWalker walker(vm_, nullptr, *modules_, names_, frames_.data(), max_depth_);
     if (cached) {
       walker.use_cache(cache_, generation);
+    }
+    if (old_code_ != nullptr) {
+      walker.judge_age(*old_code_);
     }
     arch::Registers native;
     native.pc = 0x1234;
@@ -110,6 +116,7 @@ class Callers : public ProtectedLoads {
   VmLayout vm_ = fake_layout();
   WalkedStack walked_;
   std::uint32_t max_depth_ = 64;
+  const OldCode* old_code_ = nullptr;
   std::vector<FrameCache::Entry> entries_ = std::vector<FrameCache::Entry>(256);
   FrameCache cache_{entries_.data(), entries_.size()};
 
@@ -177,7 +184,7 @@ class Callers : public ProtectedLoads {
     vm_.thread.stack_base = 24;
     vm_.thread.state = 32;
     thread_[3] = slot(stack_.size());
-    thread_[4] = 4; // in native code
+    be_in_native();
   }
 
   struct alignas(64) Code : std::array<std::uint8_t, kSegments * kSegment> {};
@@ -290,6 +297,30 @@ TEST_F(Callers, WithManyInlinedMethodsAreKeptInPieces) {
   EXPECT_EQ(walked_.cache_hits, 0U);
   EXPECT_EQ(walk(), all);
   EXPECT_EQ(walked_.cache_hits, 1U);
+}
+
+// Where Java code has called a leaf, it may have been anywhere in a frame.
+TEST_F(Callers, AreOfTheAgeOfTheirCode) {
+  OldCode old;
+  old_code_ = &old;
+  old.begin();
+  old.add(8);
+  old.publish();
+  be_in_java();
+  call({compile(0, 8, 7, {&a_}), compile(8, 8, 8, {&b_})});
+  for (const bool cached : {false, true, true}) {
+    EXPECT_EQ(walk(1, cached), "a b ! ");
+    EXPECT_FALSE(walked_.in_old_code) << "the caller waits for a call, which its code lists";
+  }
+
+  call({compile(16, 8, 8, {&c_}), compile(24, 8, 9, {&d_})});
+  for (const bool cached : {false, true, true}) {
+    EXPECT_EQ(walk(1, cached), "c d ! ");
+    EXPECT_TRUE(walked_.in_old_code);
+  }
+  be_in_native();
+  EXPECT_EQ(walk(), "c d ! ");
+  EXPECT_FALSE(walked_.in_old_code);
 }
 
 TEST_F(Callers, AreCutWhereTheStackMayNotBeDeeper) {

@@ -35,6 +35,7 @@ Measured sample() {
                   .handlers = milliseconds(200),
                   .agent = seconds(1),
                   .tolerance = milliseconds(50)};
+  out.old_code = seconds(0);
   out.warnings = {"half of it is missing"};
   out.cost.total = milliseconds(250);
   out.cost.limit_permille = 20;
@@ -70,6 +71,25 @@ TEST(Measured, TellsHowTimersWereShared) {
   EXPECT_EQ(measured_from_json(json).timers_moved, 46U);
   EXPECT_NE(summary_text(there).find("; 88 more never had a timer\n"), std::string::npos)
       << summary_text(there);
+}
+
+TEST(Measured, TellsOfOldCodeWhatIsKnown) {
+  Measured there = sample();
+  there.old_code.reset();
+  EXPECT_EQ(measured_from_json(measured_json(there)).old_code, std::nullopt);
+  EXPECT_NE(summary_text(there).find("  old code  unknown"), std::string::npos);
+
+  there.old_code = seconds(49);
+  EXPECT_EQ(measured_from_json(measured_json(there)).old_code, seconds(49));
+  EXPECT_NE(summary_text(there).find("  old code  50.0 % of the samples' time is in code compiled "
+                                     "before the capture: lines and inlined methods there may be "
+                                     "missing; start the JVM with"),
+            std::string::npos)
+      << summary_text(there);
+
+  there.old_code = seconds(0);
+  EXPECT_EQ(measured_from_json(measured_json(there)).old_code, seconds(0));
+  EXPECT_EQ(summary_text(there).find("old code"), std::string::npos);
 }
 
 TEST(Summary, SaysOfASalvagedCaptureWhatIsKnown) {

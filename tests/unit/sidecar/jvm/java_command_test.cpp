@@ -122,10 +122,10 @@ TEST(JvmFlags, LastOneWins) {
   EXPECT_TRUE(flags.attach_disabled && flags.agents_disabled && flags.signals_reduced);
 
   apply_options({"-XX:-DisableAttachMechanism", "-XX:+EnableDynamicAgentLoading",
-                 "-XX:-ReduceSignalUsage", "-XX:+StartAttachListener"},
+                 "-XX:-ReduceSignalUsage", "-XX:+StartAttachListener", "-XX:+DebugNonSafepoints"},
                 flags);
   EXPECT_FALSE(flags.attach_disabled || flags.agents_disabled || flags.signals_reduced);
-  EXPECT_TRUE(flags.agents_announced && flags.attach_listener_early);
+  EXPECT_TRUE(flags.agents_announced && flags.attach_listener_early && flags.inlining_detailed);
 }
 
 TEST(JvmFlags, IgnoreWhatOnlyLooksLikeOne) {
