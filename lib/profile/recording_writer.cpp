@@ -10,6 +10,7 @@
 #include "lib/profile/sample_columns.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace jprof::profile {
@@ -130,11 +131,12 @@ struct RecordingWriter::State {
   std::uint64_t weight = 0;
   std::uint64_t count = 0;
   base::Status failure;
+  bool given_up = false;
 
   base::Status write(std::string_view bytes) {
     if (failure) {
       failure = sink(bytes);
-      bytes_written += bytes.size();
+      bytes_written += failure ? bytes.size() : 0;
     }
     return failure;
   }
@@ -146,8 +148,9 @@ struct RecordingWriter::State {
                                    .samples = static_cast<std::uint32_t>(sample_count),
                                    .payload = payload},
                                   options.zstd_level));
+    JPROF_TRY(write(chunk));
     ++sequence;
-    return write(chunk);
+    return {};
   }
 
   base::Status spill(ByteWriter& payload) {
@@ -191,14 +194,30 @@ struct RecordingWriter::State {
     }
   }
 
-  // The waiting samples in the file's terms, and forgets them.
-  std::string encode_waiting() {
-    for (Sample& sample : waiting) {
-      sample.stack = static_cast<StackId>(file_ids[static_cast<std::size_t>(sample.stack)]);
+  // The last chunk of what waits, which has the samples: they wait on where the sink refuses it.
+  base::Status write_waiting(ByteWriter& payload) {
+    const auto whole = static_cast<std::size_t>(
+        std::ranges::count_if(waiting, [](const Sample& sample) { return sample.count > 0; }));
+    if (!waiting.empty()) {
+      rename_stacks(file_ids);
+      payload.field(tag_of(DataTag::kSamples), encode_samples(waiting, columns));
     }
-    std::string bytes = encode_samples(waiting, columns);
-    waiting.clear();
-    return bytes;
+    if (payload.bytes().empty()) {
+      return failure;
+    }
+    base::Status written = write_chunk(ChunkKind::kData, payload.bytes(), whole);
+    if (written) {
+      waiting.clear();
+    } else {
+      rename_stacks(stack_order);
+    }
+    return written;
+  }
+
+  void rename_stacks(const auto& names) {
+    for (Sample& sample : waiting) {
+      sample.stack = static_cast<StackId>(names[static_cast<std::size_t>(sample.stack)]);
+    }
   }
 
   base::Status write_threads(ByteWriter& payload) {
@@ -231,8 +250,7 @@ RecordingWriter::RecordingWriter(ByteSink sink, const ProfileInfo& info,
   s.columns = {.has_times = info.has_times,
                .weight_is_time = info.unit == Unit::kNanoseconds,
                .time_step = time_step_for(info.interval, options.tick)};
-  s.failure = s.write(encode_file_header());
-  if (s.failure) {
+  if (s.write(encode_file_header())) {
     s.failure = s.write_chunk(ChunkKind::kInfo, encode_info(info));
   }
 }
@@ -281,6 +299,7 @@ void RecordingWriter::set_thread(ThreadId id, const Thread& thread) {
 base::Status RecordingWriter::add_sample(const Sample& sample) {
   State& s = *state_;
   JPROF_CHECK(static_cast<std::size_t>(sample.stack) < s.dictionary.stack_count());
+  JPROF_CHECK(!s.given_up);
   s.waiting.push_back(sample);
   s.samples += sample.count > 0 ? 1U : 0U;
   s.weight += sample.weight;
@@ -291,23 +310,36 @@ base::Status RecordingWriter::add_sample(const Sample& sample) {
 base::Status RecordingWriter::flush() {
   State& s = *state_;
   JPROF_TRY(s.failure);
+  if (s.given_up) {
+    return {};
+  }
   ByteWriter payload;
   JPROF_TRY(s.write_dictionary(payload));
   if (!s.changed_threads.empty()) {
     JPROF_TRY(s.write_threads(payload));
   }
-  const auto samples = static_cast<std::size_t>(
-      std::ranges::count_if(s.waiting, [](const Sample& sample) { return sample.count > 0; }));
-  if (!s.waiting.empty()) {
-    payload.field(tag_of(DataTag::kSamples), s.encode_waiting());
+  return s.write_waiting(payload);
+}
+
+std::vector<Sample> RecordingWriter::give_up() {
+  State& s = *state_;
+  s.given_up = true;
+  s.failure = {};
+  std::vector<Sample> lost = std::exchange(s.waiting, {});
+  for (const Sample& sample : lost) {
+    s.samples -= sample.count > 0 ? 1U : 0U;
+    s.weight -= sample.weight;
+    s.count -= sample.count;
   }
-  return payload.bytes().empty() ? s.failure
-                                 : s.write_chunk(ChunkKind::kData, payload.bytes(), samples);
+  return lost;
 }
 
 base::Status RecordingWriter::finish(const ProfileInfo& info) {
   State& s = *state_;
   JPROF_TRY(flush());
+  if (s.bytes_written == 0) {
+    JPROF_TRY(s.write(encode_file_header()));
+  }
   JPROF_TRY(s.write_chunk(ChunkKind::kInfo, encode_info(info)));
   ByteWriter end;
   end.varint_field(static_cast<std::uint64_t>(EndTag::kSamples), s.samples);

@@ -13,10 +13,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace jprof::profile {
 
-// Appends bytes to wherever the recording goes.
+// Appends bytes to wherever the recording goes, or fails and appends none of them.
 using ByteSink = std::function<base::Status(std::string_view)>;
 
 struct RecordingOptions {
@@ -28,7 +29,7 @@ struct RecordingOptions {
 
 // Writes a recording (docs/formats/recording.md) chunk by chunk while it is made: what has been
 // flushed is readable whatever happens to the writer. Ids are those of this writer. One thread at a
-// time. After a failure of the sink every later call gives the same failure.
+// time. After a failure of the sink every later call gives the same failure, until give_up().
 class RecordingWriter {
  public:
   RecordingWriter(ByteSink sink, const ProfileInfo& info, const RecordingOptions& options = {});
@@ -49,10 +50,14 @@ class RecordingWriter {
 
   // Everything so far goes to the sink.
   base::Status flush();
-  // Writes the final info and the totals; the recording is complete then. Call once, last.
+  // After a failure of the sink: gives back the samples that are not in the recording, and never
+  // writes another one. finish() then closes what there is, where the sink takes that much.
+  std::vector<Sample> give_up();
+  // Writes the final info and the totals; the recording is complete then. Call it last, and again
+  // only after it failed.
   base::Status finish(const ProfileInfo& info);
 
-  std::uint64_t bytes_written() const;
+  std::uint64_t bytes_written() const; // that the sink took
   std::uint64_t sample_count() const;
   // About what the dictionary occupies in memory.
   std::size_t dictionary_bytes() const;

@@ -27,6 +27,9 @@ std::string causes_of(const RecorderResult& result) {
   if (const std::uint64_t lost = result.counter(Counter::kLostWeight); lost > 0) {
     add(time_text(nanos(lost)) + " in samples that were lost");
   }
+  if (result.unwritten.weight > 0) {
+    add(time_text(nanos(result.unwritten.weight)) + " in samples that could not be written");
+  }
   add_threads(result.blocked, "block the sampling signal");
   add_threads(result.never_armed, "got no timer");
   add_threads(result.sandboxed, "have seccomp filters of their own");

@@ -17,6 +17,12 @@ void HotMethods::add(profile::FrameId leaf, std::uint64_t weight) {
   by_frame_[at].weight += weight;
 }
 
+void HotMethods::remove(profile::FrameId leaf, std::uint64_t weight) {
+  Self& self = by_frame_[static_cast<std::size_t>(leaf)];
+  --self.samples;
+  self.weight -= weight;
+}
+
 std::vector<MethodShare>
 HotMethods::top(std::size_t most,
                 const std::function<std::string_view(profile::FrameId)>& name_of) const {

@@ -18,6 +18,8 @@ namespace jprof::record {
 class HotMethods {
  public:
   void add(profile::FrameId leaf, std::uint64_t weight);
+  // Takes back what was added.
+  void remove(profile::FrameId leaf, std::uint64_t weight);
   // The `most` heaviest; `name_of` gives a frame's name.
   std::vector<MethodShare>
   top(std::size_t most, const std::function<std::string_view(profile::FrameId)>& name_of) const;

@@ -79,56 +79,66 @@ base::Status Intake::drain(Reading reading, const Enough& enough) {
     forgotten_generation_ = region_.drained_generation();
     namer_.forget(forgotten_generation_);
   }
-  return behind() == 0 ? write_rests() : base::Status{};
-}
-
-base::Status Intake::write_rests() {
-  for (const ThreadBook::Rest& rest : threads_.take_rests()) {
-    (rest.was_sampled ? rests_.after_last_ns : rests_.not_sampled_ns) += rest.weight_ns;
-    JPROF_TRY(
-        write_rest(rest, rest.was_sampled ? profile::kAfterLastSample : profile::kNotSampled));
+  if (behind() == 0) {
+    write_rests();
   }
   return {};
 }
 
-base::Status Intake::write_rest(const ThreadBook::Rest& rest, std::string_view label) {
+void Intake::write_rests() {
+  for (const ThreadBook::Rest& rest : threads_.take_rests()) {
+    write_rest(rest, rest.was_sampled ? profile::kAfterLastSample : profile::kNotSampled);
+  }
+}
+
+std::uint64_t& Intake::rest_of(std::string_view label) {
+  return label == profile::kAfterLastSample ? rests_.after_last_ns
+         : label == profile::kNotSampled    ? rests_.not_sampled_ns
+                                            : rests_.ended_unseen_ns;
+}
+
+void Intake::write_rest(const ThreadBook::Rest& rest, std::string_view label) {
+  if (sink_error_) {
+    unwritten_.weight += rest.weight_ns;
+    unwritten_.rests_ns += rest.weight_ns;
+    return;
+  }
   const std::uint64_t start = region_.header().start_mono_ns;
   const std::uint64_t time = std::clamp(rest.time_ns, start, std::max(start, now_ns_));
   ++rests_.count;
-  return write({.time = std::chrono::nanoseconds(time - start),
-                .thread = rest.thread,
-                .stack = namer_.rest(label),
-                .state = profile::ThreadState::kRunning,
-                .count = 0, // time, and no sample
-                .weight = rest.weight_ns});
+  rest_of(label) += rest.weight_ns;
+  write({.time = std::chrono::nanoseconds(time - start),
+         .thread = rest.thread,
+         .stack = namer_.rest(label),
+         .state = profile::ThreadState::kRunning,
+         .count = 0, // time, and no sample
+         .weight = rest.weight_ns});
 }
 
 // Nobody knows when it was used: spread evenly.
-base::Status Intake::write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration) {
+void Intake::write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration) {
   const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(1, duration.count()));
   const auto parts = static_cast<std::uint64_t>(
       std::clamp<std::int64_t>(duration / std::chrono::seconds(1), 1, kMostParts));
   const profile::ThreadId thread =
       writer_.add_thread({.name = writer_.intern_string("[threads that ended unseen]"),
                           .cpu = std::chrono::nanoseconds(static_cast<std::int64_t>(weight_ns))});
-  rests_.ended_unseen_ns += weight_ns;
   std::uint64_t left = weight_ns;
   for (std::uint64_t part = 0; part < parts; ++part) {
     const std::uint64_t weight = left / (parts - part);
     left -= weight;
     const std::uint64_t time = length / (2 * parts) * (2 * part + 1);
-    JPROF_TRY(write_rest(
+    write_rest(
         {.thread = thread, .weight_ns = weight, .time_ns = region_.header().start_mono_ns + time},
-        profile::kEndedUnseen));
+        profile::kEndedUnseen);
   }
-  return {};
 }
 
 // Memory and time are looked at for each sample: what one of them costs is bounded by the depth and
 // by the region's size, what a whole ring of them costs is not.
 base::Status Intake::take_waiting(const Enough& enough) {
   while (next_slot_ < slots_.size() && !overfull()) {
-    JPROF_TRY(take(slots_[next_slot_]));
+    take(slots_[next_slot_]);
     ++next_slot_;
     watch_memory();
     if (enough && enough()) {
@@ -138,7 +148,12 @@ base::Status Intake::take_waiting(const Enough& enough) {
   return {};
 }
 
-base::Status Intake::take(const wire::SampleSlot& slot) {
+void Intake::take(const wire::SampleSlot& slot) {
+  if (sink_error_) {
+    ++unwritten_.samples;
+    unwritten_.weight += slot.weight;
+    return;
+  }
   const std::uint64_t start = region_.header().start_mono_ns;
   std::uint64_t time = slot.time_ns;
   if (time < start || time > now_ns_) {
@@ -153,30 +168,76 @@ base::Status Intake::take(const wire::SampleSlot& slot) {
   if (!frames.empty()) {
     hot_.add(frames.back(), slot.weight);
   }
-  return write({.time = std::chrono::nanoseconds(time > start ? time - start : 0),
-                .thread = is_mounted(stack) ? threads_.mounted_on(slot) : threads_.thread_of(slot),
-                .stack = stack,
-                .state = state_of(slot.state),
-                .weight = slot.weight});
+  write({.time = std::chrono::nanoseconds(time > start ? time - start : 0),
+         .thread = is_mounted(stack) ? threads_.mounted_on(slot) : threads_.thread_of(slot),
+         .stack = stack,
+         .state = state_of(slot.state),
+         .weight = slot.weight});
 }
 
-base::Status Intake::write(const profile::Sample& sample) {
+void Intake::write(const profile::Sample& sample) {
   last_time_ = std::max(last_time_, sample.time);
-  return writer_.add_sample(sample);
+  look_at_sink(writer_.add_sample(sample));
+}
+
+void Intake::flush() {
+  look_at_sink(writer_.flush());
+}
+
+// What it has not taken is not in the recording: the sums are of what is.
+void Intake::look_at_sink(const base::Status& status) {
+  if (status) {
+    return;
+  }
+  sink_error_ = status.error();
+  for (const profile::Sample& sample : writer_.give_up()) {
+    take_back(sample);
+  }
+}
+
+void Intake::take_back(const profile::Sample& sample) {
+  const std::span<const profile::FrameId> frames = writer_.stack(sample.stack);
+  unwritten_.weight += sample.weight;
+  if (sample.count == 0) {
+    --rests_.count;
+    rest_of(writer_.string(writer_.frame(frames.back()).name)) -= sample.weight;
+    unwritten_.rests_ns += sample.weight;
+    return;
+  }
+  ++unwritten_.samples;
+  --samples_;
+  weight_ -= sample.weight;
+  if (!frames.empty()) {
+    hot_.remove(frames.back(), sample.weight);
+  }
+  if (const std::string_view label = error_label(sample.stack); !label.empty()) {
+    --error_samples_;
+    const auto reason = error_reasons_.find(label);
+    if (--reason->second == 0) {
+      error_reasons_.erase(reason);
+    }
+  }
 }
 
 // A stack is not whole if it is none, or has an error frame at either end: a walk that broke off
 // leaves it at the root, where the walk would have gone on.
-void Intake::count_error(profile::StackId stack) {
+std::string_view Intake::error_label(profile::StackId stack) const {
   const std::span<const profile::FrameId> frames = writer_.stack(stack);
-  std::string_view label = "[empty_stack]";
-  if (!frames.empty()) {
-    const profile::Frame& leaf = writer_.frame(frames.back());
-    const profile::Frame& root = writer_.frame(frames.front());
-    if (leaf.kind != profile::FrameKind::kError && root.kind != profile::FrameKind::kError) {
-      return;
-    }
-    label = writer_.string((root.kind == profile::FrameKind::kError ? root : leaf).name);
+  if (frames.empty()) {
+    return "[empty_stack]";
+  }
+  const profile::Frame& leaf = writer_.frame(frames.back());
+  const profile::Frame& root = writer_.frame(frames.front());
+  if (leaf.kind != profile::FrameKind::kError && root.kind != profile::FrameKind::kError) {
+    return {};
+  }
+  return writer_.string((root.kind == profile::FrameKind::kError ? root : leaf).name);
+}
+
+void Intake::count_error(profile::StackId stack) {
+  const std::string_view label = error_label(stack);
+  if (label.empty()) {
+    return;
   }
   ++error_samples_;
   const auto found = error_reasons_.find(label); // a handful: they are ours (error_frame_label)

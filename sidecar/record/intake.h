@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,15 +43,17 @@ class Intake {
 
   // Reads and writes what is there now, until `enough` says so between two samples: then behind()
   // tells what is left of it, and the next call begins with that. What was read may be acknowledged
-  // only when nothing is left. An error of the region is kProtocol, one of the writer is the
-  // sink's.
+  // only when nothing is left. An error is the region's: kProtocol. Once the writer's sink has
+  // failed, what is read is counted and not written (unwritten()).
   using Enough = std::function<bool()>;
   base::Status drain(Reading reading, const Enough& enough = nullptr);
   std::size_t behind() const { return slots_.size() - next_slot_; }
   // At the end, whatever was left behind: the rests that drain() would have written.
-  base::Status write_rests();
+  void write_rests();
   // At the end: CPU time that the process has used beside all threads whose clocks were read.
-  base::Status write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration);
+  void write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration);
+  // Everything so far goes to the sink.
+  void flush();
   // Rereads the table of threads. The rests that it tells are written with the next drain.
   void update_threads(ThreadBook::CpuTimes cpu_times) { threads_.update(cpu_times); }
   void modules_changed() { namer_.forget_addresses(); }
@@ -75,6 +78,15 @@ class Intake {
     std::uint64_t weight_ns() const { return after_last_ns + not_sampled_ns + ended_unseen_ns; }
   };
   const Rests& rests() const { return rests_; }
+  // Why the recording ends earlier than what was read.
+  const std::optional<base::Error>& sink_error() const { return sink_error_; }
+  // What the sink did not take: in none of the sums above.
+  struct Unwritten {
+    std::uint64_t samples = 0;
+    std::uint64_t weight = 0; // of samples and rests
+    std::uint64_t rests_ns = 0;
+  };
+  const Unwritten& unwritten() const { return unwritten_; }
   // When the last sample or rest was, since the start that the agent gives.
   std::chrono::nanoseconds last_time() const { return last_time_; }
   std::uint64_t damaged_references() const { return namer_.damaged_references(); }
@@ -83,10 +95,14 @@ class Intake {
 
  private:
   base::Status take_waiting(const Enough& enough);
-  base::Status take(const wire::SampleSlot& slot);
-  base::Status write_rest(const ThreadBook::Rest& rest, std::string_view label);
-  base::Status write(const profile::Sample& sample);
+  void take(const wire::SampleSlot& slot);
+  void write_rest(const ThreadBook::Rest& rest, std::string_view label);
+  std::uint64_t& rest_of(std::string_view label);
+  void write(const profile::Sample& sample);
+  void look_at_sink(const base::Status& status);
+  void take_back(const profile::Sample& sample);
   void watch_memory();
+  std::string_view error_label(profile::StackId stack) const;
   void count_error(profile::StackId stack);
   bool is_mounted(profile::StackId stack);
   bool shows_mounted(std::span<const profile::FrameId> root_first) const;
@@ -105,6 +121,8 @@ class Intake {
   std::map<std::string, std::uint64_t, std::less<>> error_reasons_;
   std::uint64_t weight_ = 0;
   Rests rests_;
+  std::optional<base::Error> sink_error_;
+  Unwritten unwritten_;
   std::chrono::nanoseconds last_time_{0};
   std::uint64_t damaged_times_ = 0;
   std::uint32_t forgotten_generation_ = 0;

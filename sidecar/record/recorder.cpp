@@ -136,18 +136,25 @@ class Session {
     }
   }
 
-  // What the region or the sink refuses ends the session: nothing sane can follow.
+  // What the region says is not sane: nothing sane can follow.
   void handle(const base::Status& status) {
-    if (status) {
-      return;
-    }
-    if (status.error().code == ErrorCode::kProtocol) {
+    if (!status) {
       end_early(status.error().message);
-    } else {
-      result_.sink_error = status.error();
-      end_early("the recording could not be written: " + status.error().message);
+      broken_ = ended_ = true;
     }
-    broken_ = ended_ = true;
+  }
+
+  // The agent comes to its end in order: what it has sampled by then is counted.
+  void look_at_sink() {
+    if (intake_.sink_error() && !result_.sink_error) {
+      blame_sink(*intake_.sink_error());
+      ask_to_stop();
+    }
+  }
+
+  void blame_sink(const base::Error& error) {
+    result_.sink_error = error;
+    end_early("the recording could not be written: " + error.message, error.cure);
   }
 
   void update_tables(Reading reading) {
@@ -190,8 +197,9 @@ class Session {
       send_drained(input_.socket, region_.tail(), region_.drained_generation());
     }
     if (flush_.due(now)) {
-      handle(writer_.flush());
+      intake_.flush();
     }
+    look_at_sink();
   }
 
   void report_progress() {
@@ -305,6 +313,8 @@ class Session {
     read_the_rest();
     take_counters();
     write_rests(clean);
+    intake_.flush(); // what is refused is known before the sums are made
+    look_at_sink();
     if (clean) {
       result_.reason = static_cast<wire::StopReason>(stopped_->reason);
       result_.stragglers = stopped_->in_flight;
@@ -318,13 +328,14 @@ class Session {
                 ending.cure);
     }
     fill_result(clean);
-    profile::ProfileInfo& info = result_.info;
-    info = closing_info();
-    if (!result_.sink_error) {
-      if (const base::Status status = writer_.finish(info); !status) {
-        result_.sink_error = status.error();
-        info.partial = true;
-        info.partial_reason = "the recording could not be written: " + status.error().message;
+    result_.info = closing_info();
+    // A sink that has no room for more may have kept some for the end.
+    if (base::Status closed = writer_.finish(result_.info); !closed) {
+      writer_.give_up();
+      closed = writer_.finish(result_.info);
+      if (!closed && !result_.sink_error) {
+        blame_sink(closed.error());
+        result_.info = closing_info();
       }
     }
     result_.recording_bytes = writer_.bytes_written();
@@ -353,10 +364,11 @@ class Session {
     if (broken_) {
       return;
     }
-    handle(intake_.write_rests());
-    const nanoseconds unseen = ended_unseen(result_, nanos(intake_.rests().weight_ns()));
-    if (clean && !broken_ && unseen > nanoseconds(0)) {
-      handle(intake_.write_unseen(static_cast<std::uint64_t>(unseen.count()), length()));
+    intake_.write_rests();
+    const std::uint64_t rests = intake_.rests().weight_ns() + intake_.unwritten().rests_ns;
+    const nanoseconds unseen = ended_unseen(result_, nanos(rests));
+    if (clean && unseen > nanoseconds(0)) {
+      intake_.write_unseen(static_cast<std::uint64_t>(unseen.count()), length());
     }
   }
 
@@ -365,6 +377,7 @@ class Session {
     result_.error_samples = intake_.error_samples();
     result_.error_reasons = intake_.error_reasons();
     result_.rests = intake_.rests();
+    result_.unwritten = intake_.unwritten();
     result_.weight = intake_.weight() + result_.rests.weight_ns();
     result_.threads = result_.counter(wire::Counter::kThreadsArmed);
     const std::uint64_t entered = result_.counter(wire::Counter::kEntered);
@@ -377,9 +390,9 @@ class Session {
                                    result_.counter(wire::Counter::kOutcomeError);
     const bool sums = entered >= outcomes && (!clean || result_.in_flight <= result_.stragglers);
     const std::uint64_t unsure = clean ? result_.stragglers : result_.in_flight;
-    const std::uint64_t read = result_.samples + result_.left_out;
-    const bool samples =
-        recorded <= read + unsure && (clean ? read : result_.samples) <= recorded + unsure;
+    const std::uint64_t taken = result_.samples + result_.unwritten.samples;
+    const std::uint64_t read = taken + result_.left_out;
+    const bool samples = recorded <= read + unsure && (clean ? read : taken) <= recorded + unsure;
     result_.accounted = !broken_ && sums && samples;
     result_.hottest = hottest(kResultMethods);
     result_.blocked = intake_.threads().unsampled(wire::ThreadFlag::kSignalBlocked);

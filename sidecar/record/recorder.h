@@ -103,8 +103,10 @@ struct RecorderResult {
   bool cut_short = false;           // ... and not by whoever wanted the capture
   bool jvm_gone = false;            // it hung up without a last word
   std::string cure;                 // of what info.partial_reason says; may be empty
-  // The sink's failure: the recording then ends with the last chunk that it took.
+  // The sink's failure: the recording then ends with the last chunk that it took, and all sums here
+  // are of that; what was read besides is counted in `unwritten`.
   std::optional<base::Error> sink_error;
+  Intake::Unwritten unwritten;
   std::uint64_t threads = 0;
   std::chrono::nanoseconds tick{0};        // of the source
   std::uint32_t max_depth = 0;             // in force at the end

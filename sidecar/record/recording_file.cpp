@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace jprof::record {
@@ -36,28 +37,52 @@ base::Result<RecordingFile> RecordingFile::create(const std::string& path) {
 }
 
 base::Status RecordingFile::append(std::string_view bytes) {
-  if (bytes.size() > most_bytes_ - bytes_) {
-    return base::make_failure(base::ErrorCode::kLimit, path_ + " may have " +
-                                                           std::to_string(most_bytes_) +
-                                                           " bytes and would have more");
+  if (base::Status room = take_room(bytes.size()); !room) {
+    reserve_ = 0;
+    return room;
   }
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(fd_.get(), bytes.data(), bytes.size());
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t wrote =
+        ::pwrite(fd_.get(), bytes.data() + at, bytes.size() - at, static_cast<off_t>(bytes_ + at));
     if (wrote < 0 && errno == EINTR) {
       continue;
     }
     if (wrote < 0) {
       const int error = errno;
-      return base::fail(
-          base::errno_error(error, "cannot write " + path_).with_cure(cure_for(error)));
+      static_cast<void>(::ftruncate(fd_.get(), static_cast<off_t>(bytes_)));
+      reserve_ = 0;
+      return refusal(error);
     }
-    // The digest is of what is in the file, also after a short write.
-    const auto size = static_cast<std::size_t>(wrote);
-    digest().update(bytes.substr(0, size));
-    bytes_ += size;
-    bytes.remove_prefix(size);
+    at += static_cast<std::size_t>(wrote);
   }
+  digest().update(bytes);
+  bytes_ += bytes.size();
   drop_from_cache();
+  return {};
+}
+
+base::Status RecordingFile::refusal(int os_errno) const {
+  return base::fail(
+      base::errno_error(os_errno, "cannot write " + path_).with_cure(cure_for(os_errno)));
+}
+
+// Where the file system cannot reserve blocks, the write itself shows what is wrong.
+base::Status RecordingFile::take_room(std::uint64_t bytes) {
+  if (bytes > most_bytes_ - bytes_) {
+    return base::make_failure(base::ErrorCode::kLimit, path_ + " may have " +
+                                                           std::to_string(most_bytes_) +
+                                                           " bytes and would have more");
+  }
+  const std::uint64_t wanted = bytes + reserve_;
+  rlimit sizes{};
+  if (::getrlimit(RLIMIT_FSIZE, &sizes) == 0 && bytes_ + wanted > sizes.rlim_cur) {
+    return refusal(EFBIG); // fallocate() looks at that limit only where it makes a file longer
+  }
+  if (::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes_),
+                  static_cast<off_t>(wanted)) != 0 &&
+      (errno == ENOSPC || errno == EDQUOT)) {
+    return refusal(errno);
+  }
   return {};
 }
 
@@ -77,7 +102,12 @@ void drop_from_cache(const std::string& path) {
   }
 }
 
-base::Status RecordingFile::sync() const {
+base::Status RecordingFile::sync() {
+  // Gives the reserve back: some file systems do it by the one, some by the other.
+  static_cast<void>(::ftruncate(fd_.get(), static_cast<off_t>(bytes_)));
+  static_cast<void>(::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE,
+                                static_cast<off_t>(bytes_), static_cast<off_t>(kReserve)));
+  reserve_ = 0;
   if (::fsync(fd_.get()) != 0) {
     return base::errno_failure(errno, "cannot sync " + path_);
   }

@@ -23,9 +23,11 @@ class RecordingFile {
   // What is in the file stays out of the page cache from now on, except for the last megabyte:
   // where the JVM shares our cgroup, it would pay for that cache.
   void leave_no_cache() { leave_no_cache_ = true; }
-  // A short write (a full disk) leaves what fitted.
+  // All of it or nothing. Room on the disk for kReserve more is taken beforehand, so that a full
+  // one shows while there is still room for the end of a recording: after a refusal it may be used.
   base::Status append(std::string_view bytes);
-  base::Status sync() const;
+  static constexpr std::uint64_t kReserve = 8192; // twice the largest end of a recording seen
+  base::Status sync();
   std::uint64_t bytes() const { return bytes_; }
   std::string sha256_hex();
   const std::string& path() const { return path_; }
@@ -37,6 +39,8 @@ class RecordingFile {
   // before the recording begins.
   base::Sha256Stream& digest();
 
+  base::Status take_room(std::uint64_t bytes);
+  base::Status refusal(int os_errno) const;
   void drop_from_cache();
 
   base::UniqueFd fd_;
@@ -44,6 +48,7 @@ class RecordingFile {
   std::unique_ptr<base::Sha256Stream> digest_;
   std::uint64_t bytes_ = 0;
   std::uint64_t most_bytes_ = UINT64_MAX;
+  std::uint64_t reserve_ = kReserve; // 0: used, or given back
   bool leave_no_cache_ = false;
   std::uint64_t dropped_at_ = 0; // it had so many bytes when they were dropped last
 };

@@ -47,6 +47,7 @@ std::vector<profile::Loss> losses_of(const RecorderResult& result) {
   add("inside our own handler", result.counter(Counter::kOutcomeNested), 0);
   add("in flight at the end", result.in_flight, 0);
   add("written by the JVM, but too much to read", result.left_out, 0);
+  add("could not be written", result.unwritten.samples, result.unwritten.weight);
   return losses;
 }
 

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cerrno>
 #include <map>
 #include <string>
 #include <sys/socket.h>
@@ -387,35 +386,6 @@ TEST(Recorder, NamesWhyTheAgentEndedEarly) {
 
   ASSERT_TRUE(recorded.result);
   EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("took the sampling signal"));
-}
-
-TEST(Recorder, KeepsWhatAFullDiskTook) {
-  ScriptedAgent agent([](Agent& a) {
-    a.region().add_sample({.stack = java_stack(a, "x")});
-    a.send_started();
-    while (!a.hung_up()) {
-      a.hear(1000ms);
-    }
-  });
-  std::string file;
-  int writes = 0;
-  RecorderInput input;
-  input.sink = [&](std::string_view bytes) -> base::Status {
-    if (++writes > 2) { // the file's header and its first info chunk fitted
-      return base::errno_failure(ENOSPC, "cannot write x");
-    }
-    file += bytes;
-    return {};
-  };
-
-  const Recorded recorded = run(agent, quick_options(), input);
-  agent.close_sidecar_socket();
-
-  ASSERT_TRUE(recorded.result);
-  ASSERT_TRUE(recorded.result->sink_error);
-  EXPECT_EQ(recorded.result->sink_error->os_errno, ENOSPC);
-  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("could not be written"));
-  EXPECT_TRUE(profile::read_recording(file));
 }
 
 TEST(Recorder, EndsARecordingThatGrowsTooLarge) {

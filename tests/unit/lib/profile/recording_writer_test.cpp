@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The jprof authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/recording_reader.h"
+#include "lib/profile/recording_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+namespace jprof::profile {
+namespace {
+
+TEST(RecordingWriter, GivesBackWhatItsSinkRefusedAndClosesTheRest) {
+  std::string file;
+  bool full = false;
+  ProfileInfo info;
+  info.has_times = info.has_threads = true;
+  RecordingWriter writer(
+      [&](std::string_view bytes) -> base::Status {
+        if (full) {
+          return base::errno_failure(ENOSPC, "cannot write x");
+        }
+        file += bytes;
+        return {};
+      },
+      info);
+  const auto stack_of = [&writer](const char* name) {
+    return writer.intern_stack(
+        std::vector{writer.intern_frame({.name = writer.intern_string(name)})});
+  };
+  const ThreadId thread = writer.add_thread({.tid = 7});
+  const StackId late = stack_of("z");
+  ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = late, .weight = 1}));
+  ASSERT_TRUE(writer.flush());
+  full = true;
+  const StackId first = stack_of("first of these in the file's order");
+  ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = first, .weight = 2}));
+  ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = late, .count = 0, .weight = 4}));
+  EXPECT_FALSE(writer.flush());
+
+  const std::vector<Sample> lost = writer.give_up();
+
+  full = false;
+  ASSERT_EQ(lost.size(), 2U);
+  EXPECT_EQ(lost[0].stack, first);
+  EXPECT_EQ(lost[1].stack, late);
+  EXPECT_EQ(writer.sample_count(), 1U);
+  ASSERT_TRUE(writer.finish(info));
+  const Recording read = read_recording(file).value();
+  EXPECT_TRUE(read.health.complete);
+  EXPECT_EQ(read.profile.total_weight(), 1U);
+  EXPECT_EQ(writer.bytes_written(), file.size());
+}
+
+} // namespace
+} // namespace jprof::profile
