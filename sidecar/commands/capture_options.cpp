@@ -50,6 +50,7 @@ void tell_what_stays(const std::string& walkers) {
 }
 
 void tell_of_abandoned(const std::string& folder) {
+  record::remove_empty_leftovers(folder);
   for (const std::string& file : record::abandoned_recordings(folder)) {
     cli::print_warning("jprof", "an earlier jprof was killed or could not go on, and left what it "
                                 "had in " +

@@ -33,7 +33,8 @@ void add_target_options(cli::Command command, CaptureOptions& options,
 void add_leave_behind(cli::Command command, CaptureOptions& options);
 // Prints one line on the terminal before a capture that may leave something in the JVM for good.
 void tell_what_stays(const std::string& walkers);
-// A warning for each recording that an earlier run left in `folder` because it was killed.
+// A warning for each recording that an earlier run left in `folder` because it was killed; what
+// holds no sample is removed.
 void tell_of_abandoned(const std::string& folder);
 void add_agent_options(cli::Command command, CaptureOptions& options);
 

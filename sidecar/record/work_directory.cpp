@@ -6,11 +6,14 @@
 #include "lib/base/file.h"
 #include "lib/base/held_back.h"
 #include "lib/base/random.h"
+#include "lib/profile/recording_chunk.h"
 #include "sidecar/record/capture_job.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <fcntl.h>
+#include <span>
 #include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -42,12 +45,79 @@ bool has_recording(int directory) {
          S_ISREG(recording.st_mode) && recording.st_size > 0;
 }
 
-// Its owner holds the lock for as long as it lives; where there are no locks, nobody gets one.
-bool is_abandoned(const std::string& path) {
-  const base::UniqueFd directory = open_directory(path);
+// Its owner holds the lock for as long as it lives; where there are no locks, nobody gets one. It
+// is ours as long as the descriptor is open; none where it is not abandoned.
+base::UniqueFd take_abandoned(const std::string& path) {
+  base::UniqueFd directory = open_directory(path);
   struct stat info {};
-  return directory && ::fstat(directory.get(), &info) == 0 && info.st_uid == ::geteuid() &&
-         has_recording(directory.get()) && ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0;
+  if (directory && ::fstat(directory.get(), &info) == 0 && info.st_uid == ::geteuid() &&
+      ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0) {
+    return directory;
+  }
+  return {};
+}
+
+bool read_at(int fd, std::uint64_t offset, std::string& out) {
+  return base::pread_exact(fd, std::as_writable_bytes(std::span(out)), offset, "").has_value();
+}
+
+// True only for what a recorder leaves that was killed before its first sample: whole chunks that
+// hold none, and the beginning of another one. What is damaged otherwise may hold some.
+bool ends_before_a_sample(int fd, std::uint64_t bytes) {
+  std::string head(profile::kFileHeaderBytes, '\0');
+  if (bytes == 0) {
+    return true;
+  }
+  if (!read_at(fd, 0, head) || !profile::check_file_header(head)) {
+    return false;
+  }
+  constexpr int kMostChunks = 4096; // of two seconds each
+  std::uint64_t at = head.size();
+  head.resize(profile::kChunkHeaderBytes);
+  for (int i = 0; i < kMostChunks; ++i) {
+    profile::ChunkHeader chunk;
+    if (bytes - at < head.size()) {
+      return true;
+    }
+    if (!read_at(fd, at, head) || !profile::decode_chunk_header(head, chunk)) {
+      return false;
+    }
+    at += head.size();
+    if (chunk.stored_bytes > bytes - at) {
+      return true;
+    }
+    if (chunk.samples > 0) {
+      return false;
+    }
+    at += chunk.stored_bytes;
+  }
+  return false;
+}
+
+bool has_samples(int directory) {
+  const base::UniqueFd file(
+      ::openat(directory, kRecordingFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info {};
+  return !file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
+         !ends_before_a_sample(file.get(), static_cast<std::uint64_t>(info.st_size));
+}
+
+// Clocks of other machines, whose folder this may be, are not known better.
+bool is_older_than_a_minute(int directory, const char* name) {
+  constexpr std::time_t kMinute = 60;
+  struct stat info {};
+  return ::fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
+         std::time(nullptr) - info.st_mtim.tv_sec > kMinute;
+}
+
+// The folder is changed when a file is made in it, the file with each chunk.
+bool has_nothing_to_read(int directory, const std::vector<std::string>& names) {
+  if (!is_older_than_a_minute(directory, "")) {
+    return false;
+  }
+  return names.empty() ||
+         (names.size() == 1 && names.front() == kRecordingFile &&
+          is_older_than_a_minute(directory, kRecordingFile) && !has_samples(directory));
 }
 
 } // namespace
@@ -101,6 +171,27 @@ bool WorkDirectory::holds_recording() const {
   return directory && has_recording(directory.get());
 }
 
+void remove_empty_leftovers(const std::string& parent) {
+  const auto names = base::names_in(parent, kMostNames);
+  if (!names) {
+    return;
+  }
+  for (const std::string& name : *names) {
+    const std::string path = parent + '/' + name;
+    const base::UniqueFd directory =
+        is_work_directory(name) ? take_abandoned(path) : base::UniqueFd();
+    if (!directory) {
+      continue;
+    }
+    constexpr std::size_t kFew = 16;
+    if (const auto inside = base::names_in(path, kFew);
+        inside && has_nothing_to_read(directory.get(), *inside)) {
+      ::unlinkat(directory.get(), kRecordingFile, 0);
+      ::rmdir(path.c_str()); // fails where something has come into it
+    }
+  }
+}
+
 std::vector<std::string> abandoned_recordings(const std::string& parent) {
   std::vector<std::string> found;
   const auto names = base::names_in(parent, kMostNames);
@@ -109,7 +200,11 @@ std::vector<std::string> abandoned_recordings(const std::string& parent) {
   }
   for (const std::string& name : *names) {
     const std::string path = parent + '/' + name;
-    if (found.size() < kMostAbandoned && is_work_directory(name) && is_abandoned(path)) {
+    if (found.size() == kMostAbandoned || !is_work_directory(name)) {
+      continue;
+    }
+    const base::UniqueFd directory = take_abandoned(path);
+    if (directory && has_recording(directory.get()) && has_samples(directory.get())) {
       found.push_back(path + '/' + kRecordingFile);
     }
   }

@@ -37,9 +37,14 @@ class WorkDirectory {
   base::UniqueFd lock_;
 };
 
+// Removes the work directories of `parent` that a killed process of our uid left behind with
+// nothing to read in them: no file, or a recording without one sample and no other file, for a
+// minute.
+void remove_empty_leftovers(const std::string& parent);
+
 // The recordings in work directories of `parent` that belong to our uid and that no living process
-// has locked, at most eight. Somebody else may fill the folder: of its names 4,096 are looked at,
-// and none is followed where it is a link.
+// has locked, at most eight; none that ends before its first sample. Somebody else may fill the
+// folder: of its names 4,096 are looked at, and none is followed where it is a link.
 std::vector<std::string> abandoned_recordings(const std::string& parent);
 
 } // namespace jprof::record

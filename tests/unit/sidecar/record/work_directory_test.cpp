@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/recording_writer.h"
 #include "sidecar/record/work_directory.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +22,12 @@ namespace {
 class WorkDirectoryTest : public ::testing::Test {
  protected:
   static void write(const std::string& path) { std::ofstream(path) << "bytes"; }
+
+  // As if it had not been changed for two minutes.
+  static void age(const std::string& path) {
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() -
+                                               std::chrono::minutes(2));
+  }
 
   std::string new_name() const { return *WorkDirectory::name_in(folder_.path()); }
 
@@ -88,6 +97,61 @@ TEST_F(WorkDirectoryTest, OthersFilesAreNotTakenForRecordings) {
   std::filesystem::create_symlink(at + "/elsewhere/profile.jprof",
                                   at + "/.jprof-linkedfile/profile.jprof");
   EXPECT_EQ(abandoned_recordings(at), std::vector<std::string>());
+}
+
+TEST_F(WorkDirectoryTest, WithoutASampleIsRemovedAfterAMinuteAndNeverTold) {
+  const std::string at = folder_.path() + '/';
+  std::string opening;
+  profile::RecordingWriter writer(
+      [&opening](std::string_view bytes) -> base::Status {
+        opening += bytes;
+        return {};
+      },
+      {});
+  const std::string no_sample = opening;
+  ASSERT_TRUE(
+      writer.add_sample({.thread = writer.add_thread({}), .stack = writer.intern_stack({})}));
+  ASSERT_TRUE(writer.flush());
+  const std::string cut_off = opening.substr(0, opening.size() - 1); // in the first such chunk
+  const auto leave = [&](const std::string& name, const std::string& bytes, bool old = true) {
+    std::filesystem::create_directory(at + name);
+    std::ofstream(at + name + "/profile.jprof") << bytes;
+    if (old) {
+      age(at + name + "/profile.jprof");
+      age(at + name);
+    }
+  };
+  leave(".jprof-nosamplexx", no_sample);
+  leave(".jprof-cutoffxxxx", cut_off);
+  leave(".jprof-emptyxxxxx", "");
+  leave(".jprof-freshxxxxx", no_sample, false);
+  leave(".jprof-samplesxxx", opening);
+  leave(".jprof-damagedxxx", no_sample + std::string(100, 'x'));
+  leave(".jprof-besidexxxx", no_sample);
+  write(at + ".jprof-besidexxxx/profile.html");
+  age(at + ".jprof-besidexxxx");
+  leave("jprof-notours", no_sample);
+  std::filesystem::create_directory(at + ".jprof-barexxxxxx");
+  age(at + ".jprof-barexxxxxx");
+  const auto living = WorkDirectory::make(at + ".jprof-livingxxxx");
+  ASSERT_TRUE(living);
+  std::ofstream(living->path() + "/profile.jprof") << no_sample;
+  age(living->path() + "/profile.jprof");
+  age(living->path());
+
+  remove_empty_leftovers(folder_.path());
+
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    left.insert(entry.path().filename());
+  }
+  EXPECT_EQ(left,
+            (std::set<std::string>{".jprof-freshxxxxx", ".jprof-samplesxxx", ".jprof-damagedxxx",
+                                   ".jprof-besidexxxx", "jprof-notours", ".jprof-livingxxxx"}));
+  const auto told = abandoned_recordings(folder_.path());
+  EXPECT_EQ((std::set<std::string>(told.begin(), told.end())),
+            (std::set<std::string>{at + ".jprof-samplesxxx/profile.jprof",
+                                   at + ".jprof-damagedxxx/profile.jprof"}));
 }
 
 TEST_F(WorkDirectoryTest, TellsOfSomeOfMany) {
