@@ -31,7 +31,7 @@ struct Options {
 
 base::Result<int> dump_heap(const jvm::Target& target, const std::vector<std::string>& arguments,
                             base::Deadline deadline, bool json) {
-  const StopOnSignal stop;
+  const StopOnSignal stop("the heap dump is being given up");
   const std::string& path = arguments[0];
   JPROF_TRY(check_dump_path(path));
   jvm::HeapDumpOptions options;

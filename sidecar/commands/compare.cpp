@@ -73,7 +73,7 @@ base::Result<Compared> measure(const CompareOptions& options) {
   JPROF_TRY_ASSIGN(const std::string path, record::WorkDirectory::name_in(temporary_folder()));
   JPROF_TRY_ASSIGN(const record::WorkDirectory work, record::WorkDirectory::make(path));
   request.directory = work.path();
-  StopOnSignal signals;
+  StopOnSignal signals("the comparison is being given up");
   Compared out{.pid = 0, .java_version = {}, .comparison = WalkerComparison(options.walkers)};
   const auto first = static_cast<std::size_t>(std::ranges::find_if(options.walkers, opens_jvmti) -
                                               options.walkers.begin());

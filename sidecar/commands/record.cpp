@@ -245,7 +245,9 @@ base::Result<int> run_record(RecordOptions options, bool json) {
   JPROF_TRY(limit_memory());
   sandbox::fence_in(sandbox::Network::kNone); // run_capture() says what is missing
   tell_of_abandoned(base::directory_of(options.outputs.front()));
-  StopOnSignal signals;
+  StopOnSignal signals("the recording is being finished",
+                       "leaves what there is in " +
+                           base::printable(request.directory, kLongestPath));
   JPROF_TRY_ASSIGN(record::WorkDirectory work, record::WorkDirectory::make(request.directory));
   ProgressLine line(!json);
   const auto show = [&line](const record::CaptureProgress& progress) { line.show(progress); };

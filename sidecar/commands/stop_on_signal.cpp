@@ -8,10 +8,12 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <utility>
 
 namespace jprof::sidecar {
 
-StopOnSignal::StopOnSignal() {
+StopOnSignal::StopOnSignal(std::string what, std::string costs)
+    : what_(std::move(what)), costs_(std::move(costs)) {
   sigemptyset(&signals_);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     sigaddset(&signals_, signal);
@@ -37,7 +39,20 @@ StopOnSignal::~StopOnSignal() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
+// On a terminal it takes the place of the progress line, which is shown anew behind it. Nobody who
+// reads stderr is waited for: the third signal must be heard.
+void StopOnSignal::tell() const {
+  const std::string clear = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
+  const std::string line = clear + "jprof: " + what_ + "; once more ends jprof at once" +
+                           (costs_.empty() ? "" : " and ") + costs_ + '\n';
+  pollfd room{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0) {
+    [[maybe_unused]] const ssize_t wrote = ::write(STDERR_FILENO, line.data(), line.size());
+  }
+}
+
 void StopOnSignal::watch(std::stop_token ended) {
+  int heard = 0;
   while (!ended.stop_requested()) {
     std::array<pollfd, 2> waits{{{signal_fd_.get(), POLLIN, 0}, {wake_fd_.get(), POLLIN, 0}}};
     ::poll(waits.data(), waits.size(), -1);
@@ -45,7 +60,10 @@ void StopOnSignal::watch(std::stop_token ended) {
     if (::read(signal_fd_.get(), &info, sizeof(info)) != static_cast<ssize_t>(sizeof(info))) {
       continue;
     }
-    if (source_.stop_requested()) {
+    ++heard;
+    if (heard == 2) {
+      tell();
+    } else if (heard > 2) {
       const int signal = static_cast<int>(info.ssi_signo);
       std::signal(signal, SIG_DFL);
       pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
