@@ -83,7 +83,7 @@ ErrorCode code_from_errno(int os_errno) {
 std::string cure_from_errno(int os_errno) {
   switch (os_errno) {
   case EMFILE:
-    return "raise this program's limit on open files (ulimit -n) to at least 256";
+    return "raise this program's limit on open files (ulimit -n)";
   case ENFILE:
     return "raise the node's limit on open files (fs.file-max)";
   default:

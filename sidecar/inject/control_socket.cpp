@@ -41,9 +41,11 @@ constexpr std::chrono::milliseconds kLivenessStep{200};
 constexpr std::chrono::seconds kBindTime{10}; // of the target's file system
 
 base::Error no_socket(const jvm::Target& target, int os_errno) {
-  return base::make_error(ErrorCode::kAttachFailed,
-                          "cannot create a socket in /tmp of " + target.name() + ": " +
-                              std::strerror(os_errno),
+  const std::string what = "cannot create a socket in /tmp of " + target.name();
+  if (os_errno == EMFILE || os_errno == ENFILE) {
+    return base::errno_error(os_errno, what); // ours: nothing is wrong with its /tmp
+  }
+  return base::make_error(ErrorCode::kAttachFailed, what + ": " + std::strerror(os_errno),
                           os_errno == ENOSPC ? "make room in the file system that holds its /tmp"
                                              : "mount an emptyDir at /tmp of the JVM's container");
 }

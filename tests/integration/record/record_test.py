@@ -307,11 +307,11 @@ def a_jvm_killed_at_any_moment_is_named_with_a_cure(context):
             assert process.returncode == 6 and "JVM ended" in out, (process.returncode, out, errors)
 
 
-def record_under(context, jvm, limit, value):
-    """Exit code and all that is said, with a hard limit on what jprof may have."""
-    command = [context.arguments.jprof, "record", str(jvm.pid), "--agent", context.arguments.library, "-d", "3s", "-o", "limited.jprof"]
+def record_under(context, jvm, limit, hard, soft=None):
+    """Exit code and all that is said, with limits on what jprof may have."""
+    command = [context.arguments.jprof, "record", str(jvm.pid), "--agent", context.arguments.library, "-d", "1s", "-o", "limited.jprof"]
     done = subprocess.run(command, cwd=context.directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
-                          check=False, preexec_fn=lambda: resource.setrlimit(limit, (value, value)))  # fmt: skip
+                          check=False, preexec_fn=lambda: resource.setrlimit(limit, (soft or hard, hard)))  # fmt: skip
     return done.returncode, done.stdout
 
 
@@ -374,11 +374,13 @@ def a_disk_that_fills_during_the_capture_leaves_a_whole_recording_of_the_time_be
 @check
 def too_few_descriptors_are_named_once(context):
     jvm = context.jvm("Known", "shares", "300")
-    for files in (4, 5, 8, 16, 32):
-        code, said = record_under(context, jvm, resource.RLIMIT_NOFILE, files)
-        assert code == 9 and "too many open files" in said and "ulimit -n" in said, (files, code, said)
-    code, said = record_under(context, jvm, resource.RLIMIT_NOFILE, 64)
-    assert code == 0, said
+    for soft, hard in ((4, 4), (8, 8), (16, 16), (32, 32), (33, 33), (48, 48), (63, 63), (4, 63)):
+        code, said = record_under(context, jvm, resource.RLIMIT_NOFILE, hard, soft)
+        assert code == 9 and "too many open files" in said and f"may have {soft})" in said, (soft, hard, code, said)
+        assert "(ulimit -n) to at least 64" in said, said
+    for soft, hard in ((64, 64), (4, 64)):  # what the cure says is enough
+        code, said = record_under(context, jvm, resource.RLIMIT_NOFILE, hard, soft)
+        assert code == 0, (soft, hard, said)
 
 
 @check
