@@ -14,6 +14,13 @@
 namespace jprof::sidecar {
 namespace {
 
+std::string cure_of(const base::Error& error) {
+  return error.code == base::ErrorCode::kInvalidData && error.cure.empty()
+             ? "copy the capture again from where it is whole (the pod, the store); what can still "
+               "be read of a recording, jprof convert reads"
+             : error.cure;
+}
+
 base::Json verdict(const std::string& directory) {
   const auto manifest = capture::verify_bundle(directory);
   base::Json json = {{"directory", directory}, {"ok", manifest.has_value()}};
@@ -23,6 +30,7 @@ base::Json verdict(const std::string& directory) {
   } else {
     json["reason"] = base::reason_word(manifest.error().code);
     json["message"] = manifest.error().message;
+    json["cure"] = cure_of(manifest.error());
   }
   return json;
 }
@@ -46,6 +54,9 @@ base::Result<int> run(const std::vector<std::string>& directories, bool as_json)
              : "damaged: " + base::json_string(json, "message");
       std::printf("%s: %s\n", base::printable(directory, 4096).c_str(),
                   base::printable(text, 4096).c_str());
+      if (const std::string cure = base::json_string(json, "cure"); !cure.empty()) {
+        std::printf("  %s\n", base::printable(cure, 4096).c_str());
+      }
     }
     verdicts.push_back(std::move(json));
   }

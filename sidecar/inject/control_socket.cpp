@@ -9,6 +9,7 @@
 #include "sidecar/container/access.h"
 #include "sidecar/container/as_target.h"
 #include "sidecar/container/target_root.h"
+#include "sidecar/jvm/local_socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -52,12 +53,12 @@ base::Error no_socket(const jvm::Target& target, int os_errno) {
 
 base::Result<UniqueFd> bind_socket(const jvm::Target& target, int directory,
                                    const std::string& name) {
-  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  JPROF_TRY_ASSIGN(UniqueFd socket, jvm::make_local_socket(SOCK_SEQPACKET));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = container::descriptor_path(directory) + "/" + name;
-  if (!socket || path.size() >= sizeof address.sun_path) {
-    return base::errno_failure(socket ? ENAMETOOLONG : errno, "cannot create a socket");
+  if (path.size() >= sizeof address.sun_path) {
+    return base::errno_failure(ENAMETOOLONG, "cannot create a socket");
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   // On a socket that is not yet bound, fchmod sets the mode that the name will have, whatever the

@@ -7,6 +7,7 @@
 #include "sidecar/jvm/attach_trigger.h"
 #include "sidecar/jvm/descriptor_room.h"
 #include "sidecar/jvm/jvm_flags.h"
+#include "sidecar/jvm/local_socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -55,7 +56,8 @@ std::string socket_path(const Target& target) {
 struct Attempt {
   UniqueFd connection;
   std::string why = "it did not open its attach socket";
-  bool busy = false; // somebody listens, and its queue is full
+  bool busy = false;               // somebody listens, and its queue is full
+  std::optional<base::Error> ours; // no try of ours can succeed
 };
 
 base::Status finish_connect(int socket, Deadline deadline) {
@@ -116,7 +118,12 @@ Attempt connect_once(const TargetRoot& root, const Target& target, Deadline dead
   address.sun_family = AF_UNIX;
   const std::string held = container::descriptor_path(found->get());
   std::memcpy(address.sun_path, held.c_str(), held.size() + 1);
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  base::Result<UniqueFd> made = make_local_socket(SOCK_STREAM);
+  if (!made) {
+    attempt.ours = made.error();
+    return attempt;
+  }
+  UniqueFd socket = std::move(*made);
   const int error = connect_to(socket.get(), address, deadline);
   if (error != 0) {
     attempt.why = path + ": " + std::strerror(error);
@@ -225,6 +232,9 @@ base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& tar
     if (attempt.connection) {
       return std::move(attempt.connection);
     }
+    if (attempt.ours) {
+      return base::fail(*attempt.ours);
+    }
     if (deadline.expired() || !target.process.running()) {
       return base::fail(timed_out(target, attempt.why));
     }
@@ -236,6 +246,7 @@ base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& tar
 }
 
 base::Result<UniqueFd> handshake(const TargetRoot& root, const Target& target, Deadline deadline) {
+  JPROF_TRY(make_local_socket(SOCK_STREAM)); // before the JVM is asked for what we could not use
   Attempt attempt = try_connect(root, target, deadline);
   if (attempt.connection) {
     return std::move(attempt.connection);

@@ -8,13 +8,11 @@ PART is a name of scripts/parts; exits 77 (skip) where that part is not on this 
 """
 
 import glob
-import hashlib
 import json
 import math
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -22,6 +20,7 @@ import sys
 import time
 
 import frozen_stacks
+import limits_of_ours
 from rig import check, folded_total, is_armed, main, page_data, wait_until_sampled
 
 
@@ -307,82 +306,6 @@ def a_jvm_killed_at_any_moment_is_named_with_a_cure(context):
             assert process.returncode == 6 and "JVM ended" in out, (process.returncode, out, errors)
 
 
-def record_under(context, jvm, limit, hard, soft=None):
-    """Exit code and all that is said, with limits on what jprof may have."""
-    command = [context.arguments.jprof, "record", str(jvm.pid), "--agent", context.arguments.library, "-d", "1s", "-o", "limited.jprof"]
-    done = subprocess.run(command, cwd=context.directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
-                          check=False, preexec_fn=lambda: resource.setrlimit(limit, (soft or hard, hard)))  # fmt: skip
-    return done.returncode, done.stdout
-
-
-@check
-def a_file_above_the_limit_on_sizes_ends_the_capture_with_a_cure(context):
-    """SIGXFSZ would end jprof without a word."""
-    jvm = context.jvm("Known", "shares", "300")
-    code, result = context.record(jvm.pid, "-d", "200ms", "-o", "unlimited.jprof")
-    assert code == 0, result  # the agent, a larger file, is resident from now on
-    code, said = record_under(context, jvm, resource.RLIMIT_FSIZE, 1024)
-    assert code == 7 and "File too large" in said and "ulimit -f" in said, (code, said)
-    assert not glob.glob(context.path(".jprof-*")), said
-
-
-# Fills a disk of its own once the recording has a chunk of samples, and gives the caller what is there at the end.
-ON_A_SMALL_DISK = """
-mount -t tmpfs -o size=256k tmpfs "$1"; small=$1; shift
-"$@" & recorder=$!
-until [ -n "$(find "$small" -name profile.jprof -size +2)" ] || ! kill -0 $recorder; do sleep 0.1; done
-cat /dev/zero > "$small/filler" 2>/dev/null
-wait $recorder; code=$?
-ls -A "$small" > left.txt
-rm "$small/filler"; cp "$small"/*.jprof .
-exit $code
-"""
-
-
-@check
-def a_disk_that_fills_during_the_capture_leaves_a_whole_recording_of_the_time_before(context):
-    if os.geteuid() != 0:
-        print("  not checked: only root mounts a disk")
-        return
-    jvm = context.jvm("Known", "shares", "300")
-    os.mkdir(context.path("small"))
-    try:
-        command = [context.arguments.jprof, "record", str(jvm.pid), "--agent", context.arguments.library, "--json", "-d", "100s"]
-        command = ["unshare", "--mount", "sh", "-c", ON_A_SMALL_DISK, "sh", "small", *command, "-o", "small/full.jprof"]
-        code, result = context.finish(subprocess.Popen(command, cwd=context.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-    finally:
-        os.rmdir(context.path("small"))
-    assert code == 6 and result["partial"], (code, result)
-    assert re.search(r"could not be written: cannot write \S+profile.jprof: No space left on device", result["partialReason"]), result
-    assert "make room" in result["cure"], result
-    losses = {loss["reason"]: loss for loss in result["losses"]}
-    assert losses["could not be written"]["samples"] > 0, result
-    assert result["samples"] > 0 and result["accounted"], result  # the agent ended in order
-    coverage = result["coverage"]
-    total = result["weightNs"] + losses["could not be written"]["weightNs"]
-    cpu = coverage["processNs"] - coverage["agentNs"]
-    assert abs(total - cpu) <= 0.02 * cpu + 5e6, (total, cpu, result)
-    assert context.read("left.txt").split() == [b"filler", b"full.jprof"], context.read("left.txt")
-    assert hashlib.sha256(context.read("full.jprof")).hexdigest() == result["files"][0]["sha256"]
-    # It is not cut off: it says itself why it ends early.
-    said = subprocess.run([context.arguments.jprof, "convert", context.path("full.jprof"), "-o", context.path("full.collapsed")],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # fmt: skip
-    assert said.returncode == 0, said
-    assert folded_total(context.read("full.collapsed")) == result["weightNs"]
-
-
-@check
-def too_few_descriptors_are_named_once(context):
-    jvm = context.jvm("Known", "shares", "300")
-    for soft, hard in ((4, 4), (8, 8), (16, 16), (32, 32), (33, 33), (48, 48), (63, 63), (4, 63)):
-        code, said = record_under(context, jvm, resource.RLIMIT_NOFILE, hard, soft)
-        assert code == 9 and "too many open files" in said and f"may have {soft})" in said, (soft, hard, code, said)
-        assert "(ulimit -n) to at least 64" in said, said
-    for soft, hard in ((64, 64), (4, 64)):  # what the cure says is enough
-        code, said = record_under(context, jvm, resource.RLIMIT_NOFILE, hard, soft)
-        assert code == 0, (soft, hard, said)
-
-
 @check
 def a_success_that_nobody_could_read_is_none(context):
     """Standard output that is full, closed, or a pipe without a reader: exit 7, said on standard error."""
@@ -503,4 +426,5 @@ def a_jvm_without_descriptors_is_left_alone(context):
 
 
 if __name__ == "__main__":
+    assert limits_of_ours.CHECKS  # with those checks
     sys.exit(main())

@@ -293,6 +293,10 @@ class ServeTest(ServeRig):
                          "v1/c1/shop/pod.checkout-1/2026/11/21/070809Z-checkout-1-unknown-" + body["id"])
         verify = subprocess.run([JPROF, "verify", str(directory)], capture_output=True, text=True)
         self.assertEqual(verify.returncode, 0, verify.stdout)
+        os.truncate(directory / "profile.jprof", 64)
+        verify = subprocess.run([JPROF, "verify", str(directory)], capture_output=True, text=True)
+        self.assertEqual(verify.returncode, 2, verify.stdout)
+        self.assertRegex(verify.stdout, r"damaged: .*\n  copy the capture again from where it is whole")
 
     def test_a_store_that_is_away_gets_its_captures_later(self):
         bucket = self.folder / "bucket"
