@@ -263,6 +263,9 @@ std::string encode_page_data(const Profile& profile, const CallTree& tree,
   meta["nodes"] = tree.size() - 1;
   meta["frames"] = sizes.frames;
   meta["names"] = sizes.names;
+  if (sizes.modules > 0) {
+    meta["modules"] = sizes.modules;
+  }
   meta["perSample"] = weights ? 0 : std::max<std::uint64_t>(each, 1);
   meta["tickNs"] = kTickNanoseconds;
   meta["durationTicks"] = duration_ticks(profile);

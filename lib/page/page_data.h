@@ -17,7 +17,7 @@ namespace jprof::page {
 
 inline constexpr std::string_view kMagic = "jprof.pg";
 inline constexpr std::uint8_t kFormatMajor = 1;
-inline constexpr std::uint8_t kFormatMinor = 0;
+inline constexpr std::uint8_t kFormatMinor = 1;
 inline constexpr std::uint8_t kStored = 0;
 inline constexpr std::uint8_t kDeflateRaw = 1;
 inline constexpr std::size_t kHeaderBytes = 24;

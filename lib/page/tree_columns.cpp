@@ -3,6 +3,7 @@
 #include "lib/page/tree_columns.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace jprof::page {
 namespace {
@@ -101,6 +102,46 @@ std::size_t put_names(Columns& columns, const Profile& profile, const FrameTable
   columns.put("FNHI", names.high);
   columns.put("FKIN", kinds);
   return labels.size();
+}
+
+bool has_module(profile::FrameKind kind) {
+  return kind == profile::FrameKind::kNative || kind == profile::FrameKind::kVm;
+}
+
+// The libraries of native frames, by file name. A name that two libraries have counts for the
+// first.
+std::size_t put_modules(Columns& columns, const Profile& profile, const FrameTable& table) {
+  std::vector<std::string_view> modules;
+  std::unordered_map<std::string_view, std::uint32_t> numbers;
+  std::unordered_map<std::uint32_t, std::uint32_t> module_of_key;
+  for (const profile::Frame& frame : profile.frames()) {
+    const std::string_view path = profile.string(frame.owner);
+    const std::string_view module = path.substr(path.rfind('/') + 1);
+    if (!has_module(frame.kind) || module.empty()) {
+      continue;
+    }
+    const auto [entry, added] =
+        numbers.emplace(module, static_cast<std::uint32_t>(modules.size() + 1));
+    if (added) {
+      modules.push_back(module);
+    }
+    module_of_key.emplace(static_cast<std::uint32_t>(frame.name) * kKinds +
+                              static_cast<std::uint32_t>(frame.kind),
+                          entry->second);
+  }
+  if (modules.empty()) {
+    return 0;
+  }
+  std::string places;
+  for (const std::uint32_t key : table.key_of_frame) {
+    if (has_module(static_cast<profile::FrameKind>(key % kKinds))) {
+      const auto found = module_of_key.find(key);
+      put_varint(places, found == module_of_key.end() ? 0 : found->second);
+    }
+  }
+  columns.put("FMOD", places);
+  put_texts(columns, "MLEN", "MNAM", modules);
+  return modules.size();
 }
 
 // What each frame was seen to call, most frequent first: a callee is told by its place there.
@@ -283,9 +324,10 @@ void put_texts(Columns& columns, std::string_view lengths_id, std::string_view t
 TreeSizes put_tree(Columns& columns, const Profile& profile, const CallTree& tree, bool weights) {
   const FrameTable table = number_frames(profile, tree);
   const std::size_t names = put_names(columns, profile, table);
+  const std::size_t modules = put_modules(columns, profile, table);
   put_frames_of_nodes(columns, tree, table);
   put_shape(columns, tree, weights);
-  return {table.key_of_frame.size(), names};
+  return {table.key_of_frame.size(), names, modules};
 }
 
 } // namespace jprof::page

@@ -14,6 +14,7 @@ namespace jprof::page {
 struct TreeSizes {
   std::size_t frames = 0;
   std::size_t names = 0;
+  std::size_t modules = 0; // libraries of native frames
 };
 
 // The columns of names, frames and tree. `weights`: samples differ in weight, so both are written.

@@ -66,7 +66,7 @@ function withHeader(html, change) {
 
 test('B2: a newer format is refused with a message, a newer minor one is read', async () => {
   await withPage(edited(t2, (html) => withHeader(html, (b) => (b[8] = 2))), { wait: false }, async (page) => {
-    assert.match(await page.locator('.failed').innerText(), /format 2\.0, this page reads up to 1/);
+    assert.match(await page.locator('.failed').innerText(), /format 2\.1, this page reads up to 1/);
   });
   await withPage(edited(t2, (html) => withHeader(html, (b) => (b[9] = 7))), {}, async (page) => {
     assert.match(await page.locator('.capture').innerText(), /110 samples/);

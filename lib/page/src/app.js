@@ -85,7 +85,7 @@ export class App extends Commands {
     this.source = source;
     const pipeline = new Pipeline(source, () => this.pipeline === pipeline && this.apply({}, 'replace'));
     this.pipeline = pipeline;
-    this.colours = new Colours(this.pipeline.names);
+    this.colours = new Colours(this.pipeline.names, source);
     // Imported text often does not tell kinds of frames: packages tell more then than one colour for all.
     const { kind, size } = source.tree;
     let told = 1;
@@ -244,7 +244,7 @@ export class App extends Commands {
 
   render() {
     const { state } = this;
-    this.colours.choose(this.colouring, this.dark, this.mine);
+    this.colours.choose(this.colouring, this.dark, this.mine, this.heatSums);
     this.root.classList.toggle('dark', this.dark);
     this.shadow.host.classList.toggle('dark', this.dark);
     this.root.dataset.view = state.view;

@@ -4,12 +4,13 @@
 // The frame around the views: title, tabs, menus, chips, help.
 import { button, h, listen, refill } from '../dom/dom.js';
 import { KEYS } from './keys.js';
+import { COLOUR_WORDS, foldPackages, onlyMine, toggleOnlyMine } from './packages.js';
 import { clip, visible } from '../data/names.js';
 import { formatCount, formatShare } from '../data/numbers.js';
 import { STATES } from '../views/strip.js';
 
 const TABS = [['graph', 'Graph'], ['callers', 'Callers'], ['sandwich', 'Sandwich'], ['table', 'Table'], ['tree', 'Tree']];
-const VERB_WORDS = new Map([['keep', 'only stacks with'], ['drop', 'without stacks with'], ['start', 'starting at'], ['hide', 'hidden'], ['mine', 'mine']]);
+const VERB_WORDS = new Map([['keep', 'only stacks with'], ['drop', 'without stacks with'], ['start', 'starting at'], ['hide', 'hidden'], ['mine', 'mine'], ['only', 'only my code:'], ['fold', 'folded']]);
 
 export class Chrome {
   constructor(app) {
@@ -44,8 +45,9 @@ export class Chrome {
   viewMenu() {
     const { app } = this;
     this.colour = h('select', { alt: 'Colours', onchange: () => app.update({ colour: this.colour.value }) });
-    for (const [value, text] of [['kind', 'by kind of frame'], ['package', 'by package'], ['mine', 'mine and the rest']]) this.colour.append(h('option', { value }, text));
+    for (const [value, text] of Object.entries(COLOUR_WORDS)) this.colour.append(h('option', { value }, text));
     this.mine = h('input', { type: 'text', placeholder: 'com.acme.', alt: 'Prefix of my code', title: 'Guessed from the widest packages that are of no known library; commas between several', spellcheck: 'false', onchange: () => app.update({ mine: this.mine.value.trim() }) });
+    this.packages = h('input', { type: 'text', placeholder: 'org.springframework.', alt: 'Packages to fold', title: 'Prefixes of packages, with commas between them; each becomes one box where it is called', spellcheck: 'false', onchange: () => this.foldTyped() });
     return h(
       'details.menu',
       h('summary', 'View'),
@@ -63,10 +65,17 @@ export class Chrome {
         (this.rate = this.check('Weight per second instead of shares', 'rate')),
         h('label', 'Colours ', this.colour),
         h('label', 'Mine ', this.mine),
+        h('label', (this.only = h('input', { type: 'checkbox', onchange: () => toggleOnlyMine(app) })), ' Only my code (m)'),
+        h('label', 'Fold ', this.packages),
         button('Fold what is not mine', () => app.addChip('mine', this.mine.value.trim())),
         button('Light or dark (l)', () => app.toggleTheme()),
       ),
     );
+  }
+
+  foldTyped() {
+    foldPackages(this.app, this.packages.value);
+    this.packages.value = '';
   }
 
   moreMenu() {
@@ -104,6 +113,7 @@ export class Chrome {
       tab.tabIndex = on ? 0 : -1;
     }
     for (const [which, box] of Object.entries(this.boxes)) box.checked = state[which];
+    this.only.checked = onlyMine(app);
     this.rootBoxes.java.checked = state.roots !== 'all';
     this.rootBoxes.pools.checked = state.roots === 'pools';
     this.baseShape.hidden = this.bySelf.hidden = !app.result.comparing;

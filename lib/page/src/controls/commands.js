@@ -156,7 +156,7 @@ export class Commands {
   addChip(verb, text) {
     const name = this.chosen.name;
     if (!text && name >= this.source.names.length) return this.outline.say('That stands for several methods: open it, then choose one');
-    const chip = { verb, text: text || (name >= 0 && verb !== 'mine' ? '=' + this.recordedName(name) : '') };
+    const chip = { verb, text: text || (name >= 0 && verb !== 'mine' && verb !== 'only' ? '=' + this.recordedName(name) : '') };
     if (!chip.text) return this.outline.say(verb === 'mine' ? 'Say first what is mine: a prefix like com.acme.' : 'Select a method first');
     if (this.state.chips.some((other) => other.verb === chip.verb && other.text === chip.text)) return;
     this.update({ chips: [...this.state.chips, chip] });
@@ -213,6 +213,11 @@ export class Commands {
   toggleCompared(which) {
     if (!this.result.comparing) return this.outline.say('There is nothing to compare: open a second capture, or select two ranges');
     this.update({ [which]: !this.state[which] });
+  }
+
+  // What colours by heat are made of.
+  get heatSums() {
+    return this.colouring === 'heat' ? { self: this.methods(this.shown).self, whole: this.shown.total[0] } : null;
   }
 
   // How a method's name looks in a list.

@@ -7,6 +7,7 @@ import { nodeEvidence } from '../data/evidence.js';
 import { KINDS, clip, visible } from '../data/names.js';
 import { formatCount, formatPoints, formatShare, formatWeight, plural } from '../data/numbers.js';
 import { Legend } from './legend.js';
+import { foldPackageOfSelected } from './packages.js';
 
 export class Details {
   constructor(app) {
@@ -24,6 +25,7 @@ export class Details {
       verb('Drop', 'drop', () => app.addChip('drop')),
       verb('Start here', 'start', () => app.addChip('start')),
       verb('Hide', 'hide', () => app.addChip('hide')),
+      verb('Fold package', 'fold', () => foldPackageOfSelected(app)),
       verb('Copy', 'copy', () => app.copyStack()),
     );
     this.element = h('footer.details', { alt: 'Details' }, h('div.about', this.name, this.facts), this.verbs);

@@ -3,6 +3,7 @@
 
 // All keys, in one table: what they do, and what the help says. Single letters are off while typing.
 import { listen } from '../dom/dom.js';
+import { foldPackageOfSelected, nextColouring, toggleOnlyMine } from './packages.js';
 
 // [keys, description, run(app, event)]
 export const KEYS = [
@@ -37,6 +38,9 @@ export const KEYS = [
   [['k'], 'Keep only stacks with the selected method', (app) => app.addChip('keep')],
   [['x'], 'Drop stacks with the selected method', (app) => app.addChip('drop')],
   [['h'], 'Hide the selected method, its callees move up', (app) => app.addChip('hide')],
+  [['p'], 'Fold the package of the selected method', (app) => foldPackageOfSelected(app)],
+  [['m'], 'Only my code, or all', (app) => toggleOnlyMine(app)],
+  [['i'], 'Next way of colouring', (app) => nextColouring(app)],
   [['u'], 'Undo', (app) => app.undoStep()],
   [['U'], 'Redo', (app) => app.redoStep()],
   [['t'], 'Threads', (app) => app.togglePanel()],

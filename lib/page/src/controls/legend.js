@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the colours mean: every colour that the graph has now, with its name.
-import { KINDS, clip, splitName, visible } from '../data/names.js';
+import { KINDS, clip, visible } from '../data/names.js';
 import { formatCount, formatShare } from '../data/numbers.js';
 import { h } from '../dom/dom.js';
-import { evidenceColour, greyColour, hueColour, kindColour, markColour, mineSwatch, ownColour, packageHue, rootColour } from '../graph/colours.js';
-
-const FIRST_NEUTRAL_KIND = 10;
+import { HEAT, belowFoundColour, evidenceColour, greyColour, heatColour, hueColour, isNeutral, kindColour, markColour, mineSwatch, ownColour, restColour, rootColour } from '../graph/colours.js';
 
 export class Legend {
   constructor(app) {
@@ -30,9 +28,11 @@ export class Legend {
       return [[evidenceColour(1, 2, dark), what], [evidenceColour(1, 1, dark), 'perhaps more'], [evidenceColour(-1, 2, dark), 'less'], [evidenceColour(-1, 1, dark), 'perhaps less'], [evidenceColour(0, 0, dark), 'not distinguishable']];
     }
     if (app.colouring === 'kind') return this.kinds();
-    const neutral = this.kinds().filter(([, , , kind]) => kind >= FIRST_NEUTRAL_KIND);
+    const neutral = this.kinds().filter(([, , , kind]) => isNeutral(kind));
     if (app.colouring === 'mine') return [[mineSwatch(true, dark), app.mine ? 'mine: ' + app.mine : 'mine'], [mineSwatch(false, dark), 'the rest']];
-    return [...this.packages(), ...neutral];
+    if (app.colouring === 'heat') return HEAT.map((step, i) => [heatColour(step, dark), (i === HEAT.length - 1 ? 'self ' : '') + step[4]]).reverse();
+    if (app.colouring === 'search') return [...(app.hits ? [[belowFoundColour(dark), 'called by what was found']] : []), [restColour(dark), app.hits ? 'the rest' : 'all, until you search']];
+    return [...this.groups(), ...neutral];
   }
 
   // Kinds that samples ended in, most first, then those that are only on the way.
@@ -46,25 +46,24 @@ export class Legend {
     return [...own.map(([kind, sum]) => entry(kind, sum)), ...passed.map((kind) => entry(kind, 0))];
   }
 
-  // For each hue the widest packages that have it: there are more packages than colours.
-  packages() {
+  // For each hue the widest packages or modules that have it: there are more of them than colours.
+  groups() {
     const { app } = this;
     const sums = app.methods(app.shown);
-    if (this.packagesOf !== sums) {
-      this.packagesOf = sums;
-      this.packageNames = this.namePackages(sums);
-    }
-    return this.packageNames.map(([hue, text]) => [hueColour(hue, 2, app.dark), text]);
+    const { grouping } = app.colours;
+    if (this.groupsOf !== sums || this.grouping !== grouping) Object.assign(this, { groupsOf: sums, grouping, groupNames: this.nameGroups(sums, grouping) });
+    return this.groupNames.map(([hue, text]) => [hueColour(hue, 2, app.dark), text]);
   }
 
-  namePackages(sums) {
+  nameGroups(sums, grouping) {
     const { app } = this;
+    const { names } = app.pipeline;
     const hues = new Map();
-    app.pipeline.names.forEach((name, n) => {
-      if (!sums.total[n] || sums.kind[n] >= FIRST_NEUTRAL_KIND) return;
-      const hue = packageHue(name);
-      const { pkg, cls } = splitName(name);
-      const owner = hue < 0 ? 'native and others' : pkg.split('.').slice(0, 3).join('.') || cls;
+    names.forEach((name, n) => {
+      const kind = sums.kind[n];
+      if (!sums.total[n] || isNeutral(kind)) return;
+      const hue = app.colours.hueOf(n, kind);
+      const owner = grouping.labelOf(name, n, kind) || 'native and others';
       if (!hues.has(hue)) hues.set(hue, { width: 0, owners: new Map() });
       const entry = hues.get(hue);
       entry.owners.set(owner, Math.max(entry.owners.get(owner) || 0, sums.total[n]));

@@ -8,6 +8,8 @@ import { TreeReader } from './treereader.js';
 const MAGIC = 'jprof.pg';
 const HEADER_BYTES = 24;
 const PIECE_BYTES = 65536;
+// Frames of these kinds have a module: native, JVM.
+const NATIVE_KINDS = new Set([6, 7]);
 export const FORMAT_MAJOR = 1;
 
 export class NewerFormat extends Error {}
@@ -143,12 +145,29 @@ function readFrames(columns, count, nameCount) {
   return { count, name, kind };
 }
 
+// Of native frames alone: [{ name, kind, module }, ...]. Pages of older versions have none.
+async function readModules(columns, meta, frames, pacer) {
+  if (!columns.has('FMOD')) return [];
+  const texts = await readTexts(columns, 'MLEN', 'MNAM', meta.modules, pacer);
+  const numbers = new Varints(column(columns, 'FMOD'));
+  const found = [];
+  for (let i = 0; i < frames.count; i++) {
+    if (!NATIVE_KINDS.has(frames.kind[i])) continue;
+    const number = numbers.next();
+    if (number > texts.length) throw new DamagedData('the frames do not fit the modules');
+    if (number) found.push({ name: frames.name[i], kind: frames.kind[i], module: texts[number - 1] });
+  }
+  numbers.end();
+  return found;
+}
+
 async function readTree(columns, meta, names, pacer) {
   const frames = readFrames(columns, meta.frames, names.length);
+  const modules = await readModules(columns, meta, frames, pacer);
   const known = new Split(columns, 'TKLO', 'TKHI');
   const reader = new TreeReader(meta.nodes + 1, frames, known, (id, optional) => (optional ? columns.get(id) : column(columns, id)));
   await reader.read(pacer);
-  return reader;
+  return Object.assign(reader, { modules });
 }
 
 // Stacks are numbered by their count of samples, then by node: the decoder finds the numbers again.
@@ -187,6 +206,7 @@ export class Capture {
     this.meta = meta;
     this.names = names;
     this.tree = parts.tree;
+    this.modules = parts.modules || [];
     // What one sample weighs when all weigh the same; otherwise null and `weights` says it per node.
     this.perSample = parts.weights ? null : meta.perSample || 1;
     this.samples = parts.samples;

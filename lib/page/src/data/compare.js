@@ -10,7 +10,14 @@ export const FEW_SAMPLES = 20;
 
 // A page shows one source: names, one tree, and one side (or two, when it compares).
 export function singleSource(capture) {
-  return { names: capture.names, tree: capture.tree, weights: capture.weights, sides: [capture] };
+  return { names: capture.names, tree: capture.tree, weights: capture.weights, sides: [capture], moduleOf: modulesOf([capture]) };
+}
+
+// The library that a native method is in, by name and kind; '' if nobody knows. `nameMap`: of the second capture.
+function modulesOf(captures, nameMap) {
+  const modules = new Map();
+  captures.forEach((capture, i) => capture.modules.forEach(({ name, kind, module }) => modules.set((i ? nameMap[name] : name) * 16 + kind, module)));
+  return (name, kind) => modules.get(name * 16 + kind) || '';
 }
 
 function mergeNames(a, b) {
@@ -72,7 +79,7 @@ export function jointSource(base, other) {
   add(other, atOther);
   const { tree, place } = builder.freeze(weight);
   const sides = [sideOn(base, tree, atBase, place), sideOn(other, tree, atOther, place)];
-  return { names, tree, weights: weightsOf(sides), sides };
+  return { names, tree, weights: weightsOf(sides), sides, moduleOf: modulesOf([base, other], map) };
 }
 
 function weightsOf(sides) {

@@ -20,10 +20,13 @@ export const KINDS = [
   'not sampled',
   'library code',
   'thread start',
+  'folded package',
 ];
 export const KIND_THREAD = 11;
 export const KIND_LIBRARY = 13;
 export const KIND_START = 14;
+export const KIND_FOLDED = 15;
+export const KIND_REST = 12;
 
 // Kinds up to this one are of Java methods, or not told.
 export const KIND_JAVA_LAST = 5;

@@ -12,6 +12,7 @@ import { matchNames, parseQuery } from './search.js';
 import { Measure, eachSelected, mask, selfUnder, stackFilters, stacksWith, weightOf } from './selection.js';
 
 const LIBRARY = '… library code';
+const SHAPING = ['hide', 'start', 'mine', 'only', 'fold'];
 
 export class Pipeline {
   // `matched` is called when a filter's expression, which takes its time, has told its names: what was computed before
@@ -102,19 +103,29 @@ export class Pipeline {
       }
       return all;
     };
-    const mine = state.chips.filter((chip) => chip.verb === 'mine').flatMap((chip) => prefixesOf(chip.text));
+    const prefixes = (...verbs) => state.chips.filter((chip) => verbs.includes(chip.verb)).flatMap((chip) => prefixesOf(chip.text));
+    const mine = prefixes('mine', 'only');
+    const packages = prefixes('fold');
     // What is not mine folds by itself, from the roots on.
     const folded = mine.length ? null : this.foldedRoots(state);
     return {
       hide: union('hide'),
       start: union('start'),
       mine: mine.length ? Uint8Array.from(this.source.names, (name) => (startsWithAny(name, mine) ? 1 : 0)) : null,
+      only: state.chips.some((chip) => chip.verb === 'only'),
+      packages: packages.length ? this.boxesOf(packages) : null,
       fold: state.fold,
       rename: state.merge ? this.renameMap() : null,
       libraryName: mine.length ? this.intern(LIBRARY) : -1,
       roots: folded && folded.flags,
       startName: folded ? this.intern(START_NAME) : -1,
     };
+  }
+
+  // Per name the box that its package folds into, -1: none. The longest prefix that fits counts.
+  boxesOf(prefixes) {
+    const boxes = prefixes.sort((a, b) => b.length - a.length).map((prefix) => [prefix, this.intern('… ' + prefix.replace(/\.$/, ''))]);
+    return Int32Array.from(this.source.names, (name) => (boxes.find(([prefix]) => name.startsWith(prefix)) || [0, -1])[1]);
   }
 
   // What folds at the roots: { flags over recorded nodes, nodes }, or null.
@@ -124,13 +135,13 @@ export class Pipeline {
   }
 
   shapeOf(state) {
-    const chips = state.chips.filter((chip) => ['hide', 'start', 'mine'].includes(chip.verb));
+    const chips = state.chips.filter((chip) => SHAPING.includes(chip.verb));
     const split = state.split && this.source.sides.length === 1 && this.source.sides[0].timed;
     const key = JSON.stringify([chips, state.fold, state.merge, split && [state.pooled, state.pools], state.roots]);
     let shape = this.shapes.get(key);
     if (!shape) {
       const steps = this.stepsOf(state);
-      const plain = !steps.hide && !steps.start && !steps.mine && !steps.fold && !steps.rename;
+      const plain = !steps.hide && !steps.start && !steps.mine && !steps.packages && !steps.fold && !steps.rename;
       if (!plain) shape = reshape(this.source, steps);
       else if (steps.roots) shape = foldRoots(this.source, this.foldedRoots(state), steps.startName);
       else shape = { tree: this.source.tree, map: null };

@@ -4,7 +4,7 @@
 // Trees made from the recorded tree: frames hidden, runs folded, names merged, stacks begun lower, threads split.
 // A reshaped tree comes with a map from each recorded node to its node in the new tree (-1: not in it).
 import { CallTree } from './calltree.js';
-import { KIND_LIBRARY, KIND_START, KIND_THREAD } from './names.js';
+import { KIND_FOLDED, KIND_LIBRARY, KIND_REST, KIND_START, KIND_THREAD } from './names.js';
 
 // A tree under construction: nodes by (parent, name), found by open addressing.
 export class TreeBuilder {
@@ -93,11 +93,12 @@ export class TreeBuilder {
 
 const NOT_STARTED = -2;
 
-// One pass over the recorded tree. `steps`: { hide, start: Uint8Array over names or null, mine: same,
+// One pass over the recorded tree. `steps`: { hide, start: Uint8Array over names or null, mine: same, only: whether what is not mine
+// leaves the tree instead of folding, packages: Int32Array over names (the name of the box it folds into, or -1) or null,
 // fold: boolean, rename: Int32Array over names or null, libraryName: id, roots: Uint8Array over nodes or null, startName: id }.
 function visitNodes(tree, builder, steps) {
   const at = new Int32Array(tree.size);
-  const { hide, start, mine, fold, rename, libraryName, roots, startName } = steps;
+  const { hide, start, mine, only, packages, fold, rename, libraryName, roots, startName } = steps;
   at[0] = start ? NOT_STARTED : 0;
   for (let i = 1; i < tree.size; i++) {
     const raw = tree.name[i];
@@ -117,10 +118,17 @@ function visitNodes(tree, builder, steps) {
       at[i] = above;
       continue;
     }
-    const library = mine && !mine[raw];
-    const name = library ? libraryName : rename ? rename[raw] : raw;
-    const joins = above > 0 && builder.name[above] === name && (fold || library);
-    at[i] = joins ? above : builder.child(above, name, library ? KIND_LIBRARY : tree.kind[i]);
+    const library = mine && !mine[raw] && tree.kind[i] !== KIND_REST;
+    if (only && library && above > 0) {
+      at[i] = above;
+      continue;
+    }
+    // The box at the root keeps the stacks that have nothing of mine.
+    if (only && above > 0 && builder.kind[above] === KIND_LIBRARY) above = 0;
+    const folded = !library && packages && packages[raw] >= 0;
+    const name = library ? libraryName : folded ? packages[raw] : rename ? rename[raw] : raw;
+    const joins = above > 0 && builder.name[above] === name && (fold || library || folded);
+    at[i] = joins ? above : builder.child(above, name, library ? KIND_LIBRARY : folded ? KIND_FOLDED : tree.kind[i]);
   }
   return at;
 }

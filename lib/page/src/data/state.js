@@ -36,7 +36,8 @@ export function emptyState() {
   };
 }
 
-const VERBS = ['keep', 'drop', 'start', 'hide', 'mine'];
+const VERBS = ['keep', 'drop', 'start', 'hide', 'mine', 'only', 'fold'];
+export const COLOURINGS = ['kind', 'package', 'module', 'heat', 'search', 'mine'];
 const MAX_FRAGMENT = 2000;
 const FLAGS = { f: 'flame', o: 'byName', g: 'merge', r: 'fold', p: 'split', b: 'baseShape', s: 'rate', e: 'heat', y: 'bySelf', a: 'pooled', c: 'callerRows' };
 
@@ -103,7 +104,7 @@ export function readFragment(text) {
     const range = numbers(get(key), '-');
     if (get(key) && isRange(range)) state[which] = range;
   }
-  if (['package', 'mine'].includes(get('c'))) state.colour = get('c');
+  if (COLOURINGS.includes(get('c'))) state.colour = get('c');
   state.mine = get('i').slice(0, 200);
   for (const letter of get('x')) if (Object.hasOwn(FLAGS, letter)) state[FLAGS[letter]] = true;
   state.roots = { a: 'all', p: 'pools' }[get('j')] || 'java';

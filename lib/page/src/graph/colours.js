@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Colours: by kind of frame, by package, by "mine"; marks of a search; shades of a comparison.
+// Colours: by kind of frame, package, module, heat, search, "mine"; marks of a search; shades of a comparison.
 // A name has the same colour in every open and every view.
-import { hashText, splitName } from '../data/names.js';
+import { Grouping } from '../data/grouping.js';
+import { KIND_FOLDED, hashText } from '../data/names.js';
 import { prefixesOf, startsWithAny } from '../data/ownership.js';
 
 const FIRST_NEUTRAL_KIND = 10;
+// Kinds that have the same grey in every colouring: what is no method.
+export const isNeutral = (kind) => kind >= FIRST_NEUTRAL_KIND && kind !== KIND_FOLDED;
 
 // Hue and saturation per kind, in the order of KINDS.
 const KIND_HUES = [
@@ -14,12 +17,13 @@ const KIND_HUES = [
   [50, 62],
   [86, 38],
   [142, 34],
-  [178, 34],
+  [172, 34],
+  [202, 50],
   [28, 66],
-  [28, 66],
-  [262, 42],
-  [262, 42],
-  [6, 58],
+  [270, 42],
+  [234, 46],
+  [4, 58],
+  [220, 7],
   [220, 7],
   [220, 7],
   [220, 7],
@@ -49,21 +53,10 @@ export function kindColour(kind, name, dark) {
   return shade(hue, saturation, hashText(name) % 5, dark);
 }
 
-const hues = new Map();
-
-// By package, or by class where there is none.
-const packageColour = (name, dark) => hueColour(packageHue(name), hashText(name) % 5, dark);
-
-// Which of the package colours a name has, as a number; -1: the colour of what belongs to no class.
-export function packageHue(name) {
-  const { pkg, cls } = splitName(name);
-  if (!pkg && !cls) return -1;
-  let hue = hues.get(pkg || cls);
-  if (hue === undefined) {
-    hue = PACKAGE_HUES[hashText(pkg.split('.').slice(0, 3).join('.') || cls) % PACKAGE_HUES.length];
-    hues.set(pkg || cls, hue);
-  }
-  return hue;
+// Which colours a graph by package or module has for its groups, as numbers from 0; -1: the colour of what is in none.
+function groupingOf(source, by) {
+  const distance = (a, b) => Math.min(Math.abs(PACKAGE_HUES[a] - PACKAGE_HUES[b]), 360 - Math.abs(PACKAGE_HUES[a] - PACKAGE_HUES[b]));
+  return new Grouping(source, by, PACKAGE_HUES.length, distance);
 }
 
 export const hueColour = (hue, spread, dark) => (hue < 0 ? shade(220, 7, 2, dark) : shade(hue, 42, spread, dark));
@@ -76,21 +69,48 @@ function mineColour(name, dark, mine) {
   return startsWithAny(name, mine) ? shade(210, 62, hashText(name) % 5, dark) : shade(220, 7, hashText(name) % 4, dark);
 }
 
+// Of self time, in all places: [from which share of the whole, hue, saturation, lightness added].
+export const HEAT = [
+  [0, 220, 7, 3, 'no time of its own'],
+  [1e-12, 56, 58, 3, 'below 0.3 %'],
+  [0.003, 44, 80, 0, '0.3 to 1 %'],
+  [0.01, 30, 88, -4, '1 to 3 %'],
+  [0.03, 14, 84, -8, '3 to 10 %'],
+  [0.1, 0, 78, -14, '10 % and more'],
+];
+
+export function heatColour([, hue, saturation, more], dark) {
+  return dark ? `hsl(${hue} ${Math.round(saturation * 0.8)}% ${28 - more / 2}%)` : `hsl(${hue} ${saturation}% ${80 + more}%)`;
+}
+
+export const heatStep = (share) => HEAT.findLast(([least]) => share >= least);
+// By search: what is called by a hit, and what has nothing to do with one.
+export const belowFoundColour = (dark) => (dark ? 'hsl(312 20% 27%)' : 'hsl(312 40% 90%)');
+export const restColour = (dark) => shade(220, 7, 2, dark);
+
 export class Colours {
-  constructor(names) {
+  // source: what the capture says of all names, for groups whose colours depend on their neighbours.
+  constructor(names, source = null) {
     this.names = names;
+    this.source = source;
+    this.groupings = {};
     this.cache = new Map();
     this.own = new Map();
     this.key = '';
   }
 
-  // mode: kind, package or mine.
-  choose(mode, dark, mine) {
+  // mode: kind, package, module, heat, search or mine; sums: { self, whole } of the methods, for heat.
+  choose(mode, dark, mine, sums = null) {
     const key = `${mode}|${dark}|${mine}`;
-    if (key === this.key) return;
-    Object.assign(this, { key, mode, dark, mine: prefixesOf(mine) });
+    if (key === this.key && (sums && sums.self) === (this.sums && this.sums.self)) return;
+    Object.assign(this, { key, mode, dark, sums, mine: prefixesOf(mine) });
     this.cache.clear();
     this.own.clear();
+  }
+
+  // Of packages or modules, whichever the colours show.
+  get grouping() {
+    return (this.groupings[this.mode] ??= groupingOf(this.source, this.mode));
   }
 
   // Whether a method is the application's: its boxes stand out in every colouring.
@@ -101,19 +121,27 @@ export class Colours {
     return own;
   }
 
+  // The colour of its group, as a number of degrees; -1 if it is in none.
+  hueOf(name, kind) {
+    const colour = this.grouping.colourOf(this.names[name], name, kind);
+    return colour < 0 ? -1 : PACKAGE_HUES[colour];
+  }
+
   of(name, kind) {
     if (name < 0) return rootColour(this.dark);
     const slot = name * 16 + kind;
     let colour = this.cache.get(slot);
-    if (colour === undefined) {
-      const text = this.names[name];
-      if (kind >= FIRST_NEUTRAL_KIND) colour = kindColour(kind, text, this.dark);
-      else if (this.mode === 'package') colour = packageColour(text, this.dark);
-      else if (this.mode === 'mine') colour = mineColour(text, this.dark, this.mine);
-      else colour = kindColour(kind, text, this.dark);
-      this.cache.set(slot, colour);
-    }
+    if (colour === undefined) this.cache.set(slot, (colour = this.colourOf(name, kind)));
     return colour;
+  }
+
+  colourOf(name, kind) {
+    const { mode, dark, sums } = this;
+    const text = this.names[name];
+    if (mode === 'heat') return heatColour(heatStep(sums && sums.whole > 0 ? sums.self[name] / sums.whole : 0), dark);
+    if (mode === 'search') return restColour(dark);
+    if (mode !== 'kind' && !isNeutral(kind)) return mode === 'mine' ? mineColour(text, dark, this.mine) : hueColour(this.hueOf(name, kind), hashText(text) % 5, dark);
+    return kindColour(kind, text, dark);
   }
 }
 

@@ -71,7 +71,7 @@ export class Minimap {
     if (!width || !height || !flame.model) return;
     const { dark } = flame.model;
     const ratio = Math.min(devicePixelRatio || 1, 2);
-    const key = `${width}x${height}x${ratio}${dark}${flame.flame}`;
+    const key = `${width}x${height}x${ratio}${dark}${flame.flame}${flame.model.colouring}`;
     if (!this.image || this.key !== key) {
       // After the graph itself: it is what people wait for.
       if (!this.asked) {

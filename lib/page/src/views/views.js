@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The three views that draw a graph: the graph itself, merged callers, and the sandwich of one method.
-import { evidenceColour } from '../graph/colours.js';
+import { belowFoundColour, evidenceColour, markColour } from '../graph/colours.js';
 import { h } from '../dom/dom.js';
 import { Crumbs } from './crumbs.js';
 import { FlameView } from '../graph/flame.js';
@@ -10,6 +10,7 @@ import { startOf } from '../graph/layout.js';
 import { nodeEvidence } from '../data/evidence.js';
 import { mergedCallers, sandwichOf } from '../data/merged.js';
 import { formatCount, formatShare } from '../data/numbers.js';
+import { stacksWith } from '../data/selection.js';
 import { Minimap } from './minimap.js';
 import { CallerRows } from './rows.js';
 
@@ -40,6 +41,7 @@ export function modelOf(app, tree, measure, values) {
     selectedName: app.chosen.name,
     ticks: null,
     comparing: result.comparing,
+    colouring: `${colours.key}|${state.colour === 'search' ? state.query : ''}`,
   };
 }
 
@@ -90,7 +92,10 @@ export class GraphView {
     const { total } = app.shown;
     const model = modelOf(app, tree, app.shown, { total, rootName: app.rootName });
     if (app.result.comparing) this.compare(model);
-    else if (!model.order) model.self = app.shown.self;
+    else {
+      if (!model.order) model.self = app.shown.self;
+      if (app.colouring === 'search' && app.hits) this.colourFound(model);
+    }
     if (app.hits && app.hitList) {
       model.ticks = app.hitList.slice(0, 300).map((node) => ({
         weight: total[node],
@@ -116,6 +121,14 @@ export class GraphView {
     if (!same || this.drawnFor !== total) this.minimap.forget();
     this.drawnFor = total;
     this.minimap.redraw();
+  }
+
+  // By search: what hits call belongs to them, as their width says.
+  colourFound(model) {
+    const { dark, hits, result } = this.app;
+    const flags = stacksWith(result.tree, hits);
+    const rest = model.fill;
+    model.fill = (node) => (model.marked(node) ? markColour(dark) : flags[node] ? belowFoundColour(dark) : rest(node));
   }
 
   compare(model) {

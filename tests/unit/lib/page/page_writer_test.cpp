@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <array>
 #include <cstddef>
 #include <map>
 
@@ -121,6 +122,28 @@ TEST(PageWriter, TellsACalleeByItsPlaceAmongThoseOfItsCaller) {
   auto columns = columns_of(*page);
   // p m x y, s m y x, q m y, r m y: m below s, q and r is a known frame in a new place each time.
   EXPECT_EQ(columns["TRNK"], std::string("\0\0\0\0\0\1\3\3\0\1\3\0\1\2", 14));
+}
+
+TEST(PageWriter, NamesTheLibrariesOfNativeFrames) {
+  profile::ProfileBuilder builder;
+  const auto frame = [&](profile::FrameKind kind, std::string_view name, std::string_view owner) {
+    return builder.intern_frame(
+        {.kind = kind, .name = builder.intern_string(name), .owner = builder.intern_string(owner)});
+  };
+  const std::array stack{frame(profile::FrameKind::kVm, "v", "/jdk/lib/libjvm.so"),
+                         frame(profile::FrameKind::kC2, "a.B.c", "a.B"),
+                         frame(profile::FrameKind::kNative, "m", "/lib/libc.so.6"),
+                         frame(profile::FrameKind::kNative, "u", "")};
+  builder.add_sample({.stack = builder.intern_stack(stack), .weight = 1});
+  const auto page = page::write_page(builder.build());
+
+  ASSERT_TRUE(page.has_value());
+  auto columns = columns_of(*page);
+  // Frames in the order of the stack: the Java method has none, and of `u` nobody knows it.
+  EXPECT_EQ(columns["FMOD"], std::string("\1\2\0", 3));
+  EXPECT_EQ(columns["MNAM"], "libjvm.solibc.so.6");
+  EXPECT_EQ(columns["MLEN"], "\x09\x09");
+  EXPECT_FALSE(columns_of(*page::write_page(folded("a;b 1\n"))).contains("FMOD"));
 }
 
 TEST(PageWriter, SharesTheBeginningsOfNames) {
