@@ -225,8 +225,8 @@ class Picture {
             fixed(tenths(x2) - tenths(x1), 1) + "\" height=\"" +
             fixed(options_.frame_height - kFramePad, 1) + "\" fill=\"" + fill_of(box, place) +
             "\" rx=\"2\"/>";
-    const auto letters =
-        static_cast<std::size_t>((x2 - x1) / (options_.font_size * options_.font_width));
+    const auto letters = static_cast<std::size_t>(std::max(0.0, x2 - x1) /
+                                                  (options_.font_size * options_.font_width));
     out_ += "<text x=\"" + fixed(x1 + 3, 2) + "\" y=\"" +
             fixed(y + options_.frame_height / 2.0 + options_.font_size / 3, 2) + "\">";
     if (letters >= 3 && box.depth > 0) {
@@ -258,15 +258,20 @@ base::Status check(const SvgOptions& options) {
   const auto refuse = [](const std::string& what) {
     return base::make_failure(base::ErrorCode::kUsage, what);
   };
-  if (options.width < 50 || options.width > 100'000) {
-    return refuse("width must be 50 to 100000 pixels");
+  // Below its margins a picture has boxes of negative widths, which nobody sees, as the original's.
+  if (options.width < 1 || options.width > 100'000 || options.width == 2 * kSidePad) {
+    return refuse("width must be 1 to 100000 pixels, but not the " + fixed(2 * kSidePad, 0) +
+                  " of the margins");
   }
   if (options.frame_height < 4 || options.frame_height > 200) {
     return refuse("height of a frame must be 4 to 200 pixels");
   }
   if (!(options.font_size >= 1 && options.font_size <= 100 && options.font_width > 0 &&
-        options.font_width <= 5 && options.min_width >= 0 && options.factor > 0)) {
-    return refuse("font size, font width, minimum width and factor must be above 0 and reasonable");
+        options.font_width <= 5 && options.min_width >= 0)) {
+    return refuse("font size, font width and minimum width must be above 0 and reasonable");
+  }
+  if (options.factor == 0 || !std::isfinite(options.factor)) {
+    return refuse("factor must be a number other than 0");
   }
   for (const auto& [name, attributes] : options.attributes) {
     if (!is_harmless_link(attributes.href)) {

@@ -21,13 +21,13 @@ import tempfile
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 JPROF = os.path.join(os.environ.get("JPROF_BUILD_DIR", os.path.join(ROOT, "build/dev")), "bin/jprof")
 CHECKOUT = os.environ.get("JPROF_FLAMEGRAPH", "")
-GROUP = re.compile(r'<g [^>]*>\s*<title>(.*?)</title>.*?<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="([\d.]+)" '
+GROUP = re.compile(r'<g [^>]*>\s*<title>(.*?)</title>.*?<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.-]+)" height="([\d.]+)" '
                    r'fill="([^"]+)"', re.S)
 WIDTH = re.compile(r'<svg [^>]*?width="([\d.]+)"', re.S)
 
 # Options of every version, and those that Debian's does not have yet.
 EVERYWHERE = [[], ["--inverted"], ["--reverse"], ["--width", "800", "--height", "20"], ["--minwidth", "3"], ["--minwidth=0.5"],
-              ["--total", "900000"], ["--total", "5"], ["--factor", "2.5", "--countname", "ms"],
+              ["--total", "900000"], ["--total", "5"], ["--factor", "2.5", "--countname", "ms"], ["--factor", "-1"], ["--width", "1"],
               ["--fontsize", "9", "--fontwidth", "0.6"], ["--fonttype", "Courier", "--nametype", "Frame:", "--title", "A & B"],
               ["--encoding", "UTF-8"], ["--hash"], ["--hash", "--colors", "mem"], ["--hash", "--colors=io"], ["--colors", "red"]]
 NEWER = [["--flamechart"], ["--flamechart", "--reverse"], ["--minwidth", "0.5%"], ["--subtitle", "s", "--notes", "n"], ["--random"],

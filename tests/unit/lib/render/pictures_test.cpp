@@ -49,7 +49,9 @@ TEST(Svg, RefusesOptionsThatMakeNoSense) {
   EXPECT_EQ(render::write_svg("a 1\n", {.colors = "nice"}).error().code, base::ErrorCode::kUsage);
   EXPECT_EQ(render::write_svg("a 1\n", {.background = "url(x)"}).error().code,
             base::ErrorCode::kUsage);
-  EXPECT_EQ(render::write_svg("a 1\n", {.width = 1}).error().code, base::ErrorCode::kUsage);
+  EXPECT_EQ(render::write_svg("a 1\n", {.width = 0}).error().code, base::ErrorCode::kUsage);
+  EXPECT_EQ(render::write_svg("a 1\n", {.width = 20}).error().code, base::ErrorCode::kUsage);
+  EXPECT_EQ(render::write_svg("a 1\n", {.factor = 0}).error().code, base::ErrorCode::kUsage);
   EXPECT_EQ(render::write_svg("nothing\n", {}).error().code, base::ErrorCode::kInvalidData);
 }
 
