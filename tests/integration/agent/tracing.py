@@ -36,10 +36,21 @@ class Tracing:
         with subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tracer:
             time.sleep(self.chance.uniform(0.2, 3))
             was_there = self.is_there()
-            tracer.send_signal(self.chance.choice((self.ask, signal.SIGKILL)))
-        os.kill(self.pid, signal.SIGCONT)  # gdb attaches by SIGSTOP: killed before it took that back, it leaves the process stopped
+            self.end(tracer, self.pid, self.chance.choice((self.ask, signal.SIGKILL)))
         time.sleep(self.chance.uniform(0, 0.5))
         return was_there
+
+    @staticmethod
+    def end(tracer, pid, how):
+        """Sends this signal; a tracer that is busy with threads which come and go may never hear it, and is killed then."""
+        tracer.send_signal(how)
+        try:
+            tracer.wait(20)
+        except subprocess.TimeoutExpired:
+            tracer.kill()
+            tracer.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)  # gdb attaches by SIGSTOP: killed before it took that back, it leaves the process stopped
 
     def is_there(self):
         with open(f"/proc/{self.pid}/status", encoding="utf-8", errors="replace") as status:

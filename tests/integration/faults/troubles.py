@@ -102,8 +102,7 @@ def trace(who, told, ends, random):
     with subprocess.Popen([*Tracing.COMMANDS[who], str(told.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as tracer:  # fmt: skip
         time.sleep(random.uniform(0.5, 4))
-        tracer.send_signal(random.choice(ends))
-    send(told.pid, signal.SIGCONT)  # gdb attaches by SIGSTOP: killed before it took that back, it leaves the process stopped
+        Tracing.end(tracer, told.pid, random.choice(ends))
 
 
 @trouble
