@@ -15,6 +15,17 @@ namespace jprof::record {
 
 using base::ErrorCode;
 
+namespace {
+
+// Only who asked for such a walker can be refused for it: kUsage blames our caller, and a hostile
+// JVM is not to.
+bool is_possible(const wire::FailedMessage& failed, const RecorderOptions& options) {
+  return failed.status != static_cast<std::uint32_t>(wire::AgentStatus::kLeavesBehind) ||
+         (options.walker != wire::Walker::kVmStructs && !options.may_leave_behind);
+}
+
+} // namespace
+
 base::Result<std::array<std::uint64_t, 2>> new_session_id() {
   std::array<std::uint64_t, 2> id{};
   JPROF_TRY(base::random_bytes(std::as_writable_bytes(std::span(id))));
@@ -44,6 +55,11 @@ base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
                               "the JVM may be stopped or starved of CPU: see jprof doctor");
   }
   if (const auto* failed = std::get_if<wire::FailedMessage>(&*answer)) {
+    if (!is_possible(*failed, options)) {
+      return base::make_failure(ErrorCode::kProtocol,
+                                "the agent refused a stack walker that it was not asked for",
+                                "restart the JVM: what is resident in it is not jprof's agent");
+    }
     return base::fail(inject::agent_error(*failed));
   }
   if (const auto* started = std::get_if<wire::StartedMessage>(&*answer)) {

@@ -323,6 +323,24 @@ TEST(Recorder, SaysWhyTheAgentRefused) {
   EXPECT_EQ(recorded.file, "");
 }
 
+// A caller's mistake is only what the caller did: a JVM that claims it makes no usage error.
+TEST(Recorder, BelievesThatAWalkerIsRefusedOnlyWhereItAskedForOne) {
+  RecorderOptions asgct = quick_options();
+  asgct.walker = wire::Walker::kAsyncGetCallTrace;
+  RecorderOptions allowed = asgct;
+  allowed.may_leave_behind = true;
+  for (const auto& [options, code] : {std::pair(quick_options(), base::ErrorCode::kProtocol),
+                                      std::pair(asgct, base::ErrorCode::kUsage),
+                                      std::pair(allowed, base::ErrorCode::kProtocol)}) {
+    ScriptedAgent agent([](Agent& a) { a.send_failed(wire::AgentStatus::kLeavesBehind, ""); });
+
+    const Recorded recorded = run(agent, options);
+
+    ASSERT_FALSE(recorded.result);
+    EXPECT_EQ(recorded.result.error().code, code) << recorded.result.error().text();
+  }
+}
+
 // Whether that is seen when the start is sent or when its answer is awaited.
 TEST(Recorder, SaysThatTheAgentHungUpBeforeTheStart) {
   std::array<int, 2> ends{};
