@@ -99,7 +99,7 @@ plain plain-image - -
 plain plain-half 1000 -
 check "a pod that knows nothing of jprof is ready" kp wait --for=condition=Ready pod/plain-half --timeout=180s
 check_output "doctor foretells a capture, and adds nothing" \
-  'pass +ephemeral +the server would take it, Pod Security included' oncall doctor plain-half
+  'pass +ephemeral +the server would accept it, Pod Security included' oncall doctor plain-half
 check "really nothing" test "$(containers_of plain-half)" = 0
 while read -r name count text; do
   check "no sidecar, $text: profiled, with true shares" without_sidecar "$name" "$count"
