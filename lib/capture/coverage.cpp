@@ -107,6 +107,16 @@ Coverage coverage_from_json(const base::Json& json) {
   return out;
 }
 
+std::string percent_text(double part, double whole) {
+  if (whole <= 0) {
+    return "-";
+  }
+  const double percent = 100 * part / whole;
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, percent < 1 && percent > 0 ? "%.2f %%" : "%.1f %%", percent);
+  return buffer;
+}
+
 std::string time_text(nanoseconds time) {
   struct Scale {
     double ns;

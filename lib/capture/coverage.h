@@ -54,6 +54,9 @@ std::string coverage_warning(const Coverage& coverage, const std::string& causes
 base::Json coverage_json(const Coverage& coverage);
 Coverage coverage_from_json(const base::Json& json);
 
+// What part of the whole it is: "12.3 %", "0.25 %"; "-" of nothing.
+std::string percent_text(double part, double whole);
+
 // Three digits that matter: "10.0 ms", "1.25 s", "812 us".
 std::string time_text(std::chrono::nanoseconds time);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/capture/old_code.h"
 
-#include <cstdio>
+#include "lib/capture/coverage.h"
 
 namespace jprof::capture {
 
@@ -15,11 +15,8 @@ std::string old_code_text(std::optional<std::chrono::nanoseconds> old_code,
   if (old_code->count() <= 0 || samples.count() <= 0) {
     return {};
   }
-  const double percent =
-      100 * static_cast<double>(old_code->count()) / static_cast<double>(samples.count());
-  char share[32];
-  std::snprintf(share, sizeof share, percent < 1 ? "%.2f %%" : "%.1f %%", percent);
-  return std::string(share) +
+  return percent_text(static_cast<double>(old_code->count()),
+                      static_cast<double>(samples.count())) +
          " of the samples' time is in code compiled before the capture: lines and inlined methods "
          "there may be missing; start the JVM with -XX:+UnlockDiagnosticVMOptions "
          "-XX:+DebugNonSafepoints";

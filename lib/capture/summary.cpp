@@ -26,16 +26,6 @@ std::string grouped(std::uint64_t number) {
   return out;
 }
 
-std::string percent_text(double part, double whole) {
-  if (whole <= 0) {
-    return "-";
-  }
-  const double percent = 100 * part / whole;
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, percent < 1 && percent > 0 ? "%.2f %%" : "%.1f %%", percent);
-  return buffer;
-}
-
 std::string line(std::string_view label, const std::string& text) {
   std::string out = "  ";
   out += label;

@@ -76,9 +76,9 @@ bool nobody_listens(int path_fd) {
   address.sun_family = AF_UNIX;
   const std::string held = container::descriptor_path(path_fd);
   std::memcpy(address.sun_path, held.c_str(), held.size() + 1);
-  const UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const auto socket = jvm::make_local_socket(SOCK_SEQPACKET);
   return socket &&
-         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
+         ::connect(socket->get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
              0 &&
          errno == ECONNREFUSED;
 }

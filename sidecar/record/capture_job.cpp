@@ -335,31 +335,35 @@ class Capture {
   }
 
   // A process that the kernel ends for lack of memory gets SIGKILL, which can be another's as well.
-  Ending why_gone(const jvm::Target& target) const {
+  std::optional<Ending> killed_for_memory(const jvm::Target& target) const {
     (void)target.process.ends_within(
         container::Process::kEndTime); // only then the kernel tells what ended it
     const std::string by = target.process.ending();
     const std::uint64_t kills = headroom_ ? headroom_->oom_kills() : 0;
     if (kills == 0 || (!by.empty() && !by.starts_with("signal 9 "))) {
-      return {by, target.process.gone().cure};
+      return std::nullopt;
     }
-    return {"the kernel ended it for lack of memory (" + std::to_string(kills) +
-                (kills == 1 ? " OOM kill" : " OOM kills") + " in its cgroup during the capture)",
-            "raise the memory limit of the JVM's container, or give the JVM less (-Xmx)" +
-                std::string(request_.force ? ", and do not use --force: without it jprof refuses "
-                                             "where memory is short"
-                                           : "")};
+    return Ending{
+        "the kernel ended it for lack of memory (" + std::to_string(kills) +
+            (kills == 1 ? " OOM kill" : " OOM kills") + " in its cgroup during the capture)",
+        "raise the memory limit of the JVM's container, or give the JVM less (-Xmx)" +
+            std::string(request_.force ? ", and do not use --force: without it jprof refuses "
+                                         "where memory is short"
+                                       : "")};
+  }
+
+  Ending why_gone(const jvm::Target& target) const {
+    const std::optional<Ending> killed = killed_for_memory(target);
+    return killed ? *killed : Ending{target.process.ending(), target.process.gone().cure};
   }
 
   base::Error gone(const jvm::Target& target) const {
-    const Ending ending = why_gone(target);
-    base::Error error = target.process.gone();
-    if (ending.cause.starts_with("the kernel")) {
-      error = base::make_error(
-          ErrorCode::kTargetGone,
-          "process " + std::to_string(target.pid()) + " has ended: " + ending.cause, ending.cure);
-    }
-    return error;
+    const std::optional<Ending> killed = killed_for_memory(target);
+    return killed ? base::make_error(ErrorCode::kTargetGone,
+                                     "process " + std::to_string(target.pid()) +
+                                         " has ended: " + killed->cause,
+                                     killed->cure)
+                  : target.process.gone();
   }
 
   void seal(RecordingFile& file) {

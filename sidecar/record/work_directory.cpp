@@ -120,6 +120,21 @@ bool has_nothing_to_read(int directory, const std::vector<std::string>& names) {
           is_older_than_a_minute(directory, kRecordingFile) && !has_samples(directory));
 }
 
+// Calls `visit` with the path and the descriptor of each abandoned work directory of `parent`,
+// which is ours meanwhile, until it returns false.
+template <typename Visit>
+void visit_abandoned(const std::string& parent, Visit visit) {
+  const auto names = base::names_in(parent, kMostNames);
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    const std::string path = parent + '/' + name;
+    const base::UniqueFd directory =
+        is_work_directory(name) ? take_abandoned(path) : base::UniqueFd();
+    if (directory && !visit(path, directory.get())) {
+      return;
+    }
+  }
+}
+
 } // namespace
 
 base::Result<std::string> WorkDirectory::name_in(const std::string& parent) {
@@ -172,42 +187,25 @@ bool WorkDirectory::holds_recording() const {
 }
 
 void remove_empty_leftovers(const std::string& parent) {
-  const auto names = base::names_in(parent, kMostNames);
-  if (!names) {
-    return;
-  }
-  for (const std::string& name : *names) {
-    const std::string path = parent + '/' + name;
-    const base::UniqueFd directory =
-        is_work_directory(name) ? take_abandoned(path) : base::UniqueFd();
-    if (!directory) {
-      continue;
-    }
+  visit_abandoned(parent, [](const std::string& path, int directory) {
     constexpr std::size_t kFew = 16;
     if (const auto inside = base::names_in(path, kFew);
-        inside && has_nothing_to_read(directory.get(), *inside)) {
-      ::unlinkat(directory.get(), kRecordingFile, 0);
+        inside && has_nothing_to_read(directory, *inside)) {
+      ::unlinkat(directory, kRecordingFile, 0);
       ::rmdir(path.c_str()); // fails where something has come into it
     }
-  }
+    return true;
+  });
 }
 
 std::vector<std::string> abandoned_recordings(const std::string& parent) {
   std::vector<std::string> found;
-  const auto names = base::names_in(parent, kMostNames);
-  if (!names) {
-    return found;
-  }
-  for (const std::string& name : *names) {
-    const std::string path = parent + '/' + name;
-    if (found.size() == kMostAbandoned || !is_work_directory(name)) {
-      continue;
-    }
-    const base::UniqueFd directory = take_abandoned(path);
-    if (directory && has_recording(directory.get()) && has_samples(directory.get())) {
+  visit_abandoned(parent, [&found](const std::string& path, int directory) {
+    if (has_recording(directory) && has_samples(directory)) {
       found.push_back(path + '/' + kRecordingFile);
     }
-  }
+    return found.size() < kMostAbandoned;
+  });
   return found;
 }
 

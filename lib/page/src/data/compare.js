@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Two captures (or two ranges of one) side by side, and how sure a difference is.
+import { nameAndKind } from './names.js';
 import { TreeBuilder } from './reshape.js';
 import { eachSelected, weightOf } from './selection.js';
 
@@ -16,8 +17,8 @@ export function singleSource(capture) {
 // The library that a native method is in, by name and kind; '' if nobody knows. `nameMap`: of the second capture.
 function modulesOf(captures, nameMap) {
   const modules = new Map();
-  captures.forEach((capture, i) => capture.modules.forEach(({ name, kind, module }) => modules.set((i ? nameMap[name] : name) * 16 + kind, module)));
-  return (name, kind) => modules.get(name * 16 + kind) || '';
+  captures.forEach((capture, i) => capture.modules.forEach(({ name, kind, module }) => modules.set(nameAndKind(i ? nameMap[name] : name, kind), module)));
+  return (name, kind) => modules.get(nameAndKind(name, kind)) || '';
 }
 
 function mergeNames(a, b) {

@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Packages and modules of methods, and which of a few colours each has, so that those that touch in the graph differ.
-import { KIND_FOLDED, KIND_JAVA_LAST, hashText, splitName } from './names.js';
+import { FOLDED_MARK, KIND_FOLDED, KIND_JAVA_LAST, KIND_KERNEL, hashText, nameAndKind, splitName } from './names.js';
 
-const KIND_KERNEL = 9;
-const KINDS_PER_NAME = 16;
 // What is narrower than this part of the whole does not decide which colours differ.
 const LEAST_SHARE = 1e-5;
-const FOLDED_MARK = '… ';
 
 // `org.springframework.web` of all that lies below; the class where there is no package; '' for what has neither.
 export function packageOf(name) {
@@ -26,8 +23,7 @@ function moduleOf(name, kind, library) {
   if (library) return library;
   if (kind > KIND_JAVA_LAST && kind !== KIND_FOLDED) return '';
   if (JDK.test(name)) return 'JDK';
-  const group = packageOf(name).split('.').slice(0, 2).join('.');
-  return group;
+  return packageOf(name).split('.').slice(0, 2).join('.');
 }
 
 // Which group a method is in, and which of `count` colours each group has (-1: that of what is in none).
@@ -47,7 +43,7 @@ export class Grouping {
   }
 
   idOf(text, name, kind) {
-    const slot = name * KINDS_PER_NAME + kind;
+    const slot = nameAndKind(name, kind);
     let id = this.slots.get(slot);
     if (id === undefined) {
       const label = this.by === 'package' ? packageOf(text) : moduleOf(text, kind, this.source && this.source.moduleOf(name, kind));

@@ -22,11 +22,18 @@ export const KINDS = [
   'thread start',
   'folded package',
 ];
+export const KIND_KERNEL = 9;
 export const KIND_THREAD = 11;
 export const KIND_LIBRARY = 13;
 export const KIND_START = 14;
 export const KIND_FOLDED = 15;
 export const KIND_REST = 12;
+
+// A method by name and kind, as one number; kinds are below 16.
+export const nameAndKind = (name, kind) => name * 16 + kind;
+
+// Before the prefix in the name of a box that packages are folded into.
+export const FOLDED_MARK = '… ';
 
 // Kinds up to this one are of Java methods, or not told.
 export const KIND_JAVA_LAST = 5;

@@ -3,7 +3,7 @@
 
 // From the capture and the state to what the views show: shape of the tree, then weights on it.
 import { Matcher } from './matcher.js';
-import { hashText, withoutGenerated } from './names.js';
+import { FOLDED_MARK, hashText, withoutGenerated } from './names.js';
 import { prefixesOf, startsWithAny } from './ownership.js';
 import { poolNamer } from './pools.js';
 import { reshape, splitByThread } from './reshape.js';
@@ -124,7 +124,7 @@ export class Pipeline {
 
   // Per name the box that its package folds into, -1: none. The longest prefix that fits counts.
   boxesOf(prefixes) {
-    const boxes = prefixes.sort((a, b) => b.length - a.length).map((prefix) => [prefix, this.intern('… ' + prefix.replace(/\.$/, ''))]);
+    const boxes = prefixes.sort((a, b) => b.length - a.length).map((prefix) => [prefix, this.intern(FOLDED_MARK + prefix.replace(/\.$/, ''))]);
     return Int32Array.from(this.source.names, (name) => (boxes.find(([prefix]) => name.startsWith(prefix)) || [0, -1])[1]);
   }
 

@@ -4,7 +4,7 @@
 // Colours: by kind of frame, package, module, heat, search, "mine"; marks of a search; shades of a comparison.
 // A name has the same colour in every open and every view.
 import { Grouping } from '../data/grouping.js';
-import { KIND_FOLDED, hashText } from '../data/names.js';
+import { KIND_FOLDED, hashText, nameAndKind } from '../data/names.js';
 import { prefixesOf, startsWithAny } from '../data/ownership.js';
 
 const FIRST_NEUTRAL_KIND = 10;
@@ -129,7 +129,7 @@ export class Colours {
 
   of(name, kind) {
     if (name < 0) return rootColour(this.dark);
-    const slot = name * 16 + kind;
+    const slot = nameAndKind(name, kind);
     let colour = this.cache.get(slot);
     if (colour === undefined) this.cache.set(slot, (colour = this.colourOf(name, kind)));
     return colour;

@@ -4,6 +4,7 @@
 #include "sidecar/inject/agent_delivery.h"
 #include "sidecar/inject/place.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/this_process.h"
 
 #include <gtest/gtest.h>
 
@@ -23,20 +24,15 @@ using base::ErrorCode;
 using base::UniqueFd;
 using std::chrono::seconds;
 
-jvm::Target ourselves() {
-  const auto proc = container::ProcRoot::open();
-  auto process = container::Process::open(*proc, ::getpid());
-  auto status = process->status();
-  return {std::move(*process), std::move(*status), {}};
-}
-
 std::string library() {
   return "\177ELF" + std::string(5000, 'x');
 }
 
 class Delivery : public ::testing::Test {
  protected:
-  Delivery() : target_(ourselves()), agent_(files_.path() + "/libjprof.so") { write(agent_); }
+  Delivery() : target_(testing::this_process()), agent_(files_.path() + "/libjprof.so") {
+    write(agent_);
+  }
   void write(const std::string& path, const std::string& bytes = library()) {
     std::ofstream(path, std::ios::binary) << bytes;
   }

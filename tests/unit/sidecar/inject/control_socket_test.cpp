@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/encoding.h"
-#include "sidecar/container/process.h"
 #include "sidecar/inject/control_socket.h"
+#include "tests/support/this_process.h"
 
 #include <gtest/gtest.h>
 
@@ -26,14 +26,6 @@ using base::ErrorCode;
 using base::UniqueFd;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-// This process plays the JVM: same root, same /tmp.
-jvm::Target ourselves() {
-  const auto proc = container::ProcRoot::open();
-  auto process = container::Process::open(*proc, ::getpid());
-  auto status = process->status();
-  return {std::move(*process), std::move(*status), {}};
-}
 
 UniqueFd connect_to(const std::string& path) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
@@ -70,7 +62,7 @@ void send_bytes(const UniqueFd& fd, const void* bytes, std::size_t count) {
 
 class ControlSocketTest : public ::testing::Test {
  protected:
-  ControlSocketTest() : target_(ourselves()) {
+  ControlSocketTest() : target_(testing::this_process()) {
     auto made = ControlSocket::create(target_, Deadline::after(seconds(5)));
     EXPECT_TRUE(made) << made.error().text();
     control_.emplace(std::move(*made));

@@ -5,6 +5,7 @@
 #include "sidecar/jvm/openj9_attach.h"
 #include "sidecar/jvm/openj9_protocol.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/this_process.h"
 
 #include <gtest/gtest.h>
 
@@ -41,12 +42,9 @@ using namespace std::string_literals;
 
 // The process is this one; the file system is a folder of the test.
 Target this_process() {
-  const auto proc = container::ProcRoot::open();
-  auto process = container::Process::open(*proc, ::getpid());
-  const auto status = process->status();
   container::LoadedVm vm;
   vm.vm = container::Vm::kOpenJ9;
-  return Target{std::move(*process), *status, vm};
+  return testing::this_process(std::move(vm));
 }
 
 class OpenJ9Attach : public ::testing::Test {
