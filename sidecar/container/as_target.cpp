@@ -5,6 +5,7 @@
 #include "lib/base/file.h"
 #include "lib/base/held_back.h"
 #include "lib/base/json.h"
+#include "lib/base/local_socket.h"
 #include "sidecar/container/packet.h"
 
 #include <algorithm>
@@ -199,12 +200,9 @@ bool end_child(pid_t child, bool answered) {
 
 base::Result<Handed> in_child(const Identity* identity, base::Deadline deadline, const Step& step) {
   left_behind().reap();
-  std::array<int, 2> pair{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-    return base::errno_failure(errno, "cannot create a socket pair");
-  }
-  base::UniqueFd ours(pair[0]);
-  base::UniqueFd theirs(pair[1]);
+  JPROF_TRY_ASSIGN(auto pair, base::make_socket_pair(SOCK_SEQPACKET));
+  base::UniqueFd& ours = pair[0];
+  base::UniqueFd& theirs = pair[1];
   const pid_t child = ::fork();
   if (child < 0) {
     return base::errno_failure(errno, "cannot start a child process");

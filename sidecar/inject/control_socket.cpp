@@ -4,12 +4,12 @@
 
 #include "lib/base/directory.h"
 #include "lib/base/encoding.h"
+#include "lib/base/local_socket.h"
 #include "lib/base/random.h"
 #include "lib/wire/agent_options.h"
 #include "sidecar/container/access.h"
 #include "sidecar/container/as_target.h"
 #include "sidecar/container/target_root.h"
-#include "sidecar/jvm/local_socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -53,7 +53,7 @@ base::Error no_socket(const jvm::Target& target, int os_errno) {
 
 base::Result<UniqueFd> bind_socket(const jvm::Target& target, int directory,
                                    const std::string& name) {
-  JPROF_TRY_ASSIGN(UniqueFd socket, jvm::make_local_socket(SOCK_SEQPACKET));
+  JPROF_TRY_ASSIGN(UniqueFd socket, base::make_local_socket(SOCK_SEQPACKET | SOCK_NONBLOCK));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = container::descriptor_path(directory) + "/" + name;
@@ -76,7 +76,7 @@ bool nobody_listens(int path_fd) {
   address.sun_family = AF_UNIX;
   const std::string held = container::descriptor_path(path_fd);
   std::memcpy(address.sun_path, held.c_str(), held.size() + 1);
-  const auto socket = jvm::make_local_socket(SOCK_SEQPACKET);
+  const auto socket = base::make_local_socket(SOCK_SEQPACKET | SOCK_NONBLOCK);
   return socket &&
          ::connect(socket->get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
              0 &&
@@ -198,13 +198,12 @@ base::Result<ControlSocket> ControlSocket::create(const jvm::Target& target, Dea
   const std::string name = std::string(kNamePrefix) + random + std::string(kNameSuffix);
   JPROF_TRY_ASSIGN(const container::TargetRoot root,
                    container::open_root(target.process, deadline));
-  auto tmp = container::open_within(deadline, [&] { return root.open_directory("/tmp"); });
-  if (!tmp) {
-    return base::fail(tmp.error().code == ErrorCode::kTimeout
-                          ? std::move(tmp).error()
-                          : no_socket(target, tmp.error().os_errno));
-  }
-  control.directory_ = std::move(*tmp);
+  // What fails outside the step is not about its /tmp.
+  JPROF_TRY_ASSIGN(
+      control.directory_, container::open_within(deadline, [&]() -> base::Result<UniqueFd> {
+        auto tmp = root.open_directory("/tmp");
+        return tmp ? std::move(tmp) : base::fail(no_socket(target, tmp.error().os_errno));
+      }));
   JPROF_TRY_ASSIGN(control.listener_, container::open_as(target.identity(), deadline, [&] {
                      sweep_sockets(target, control.directory_.get());
                      return bind_socket(target, control.directory_.get(), name);

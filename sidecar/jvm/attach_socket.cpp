@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/jvm/attach_socket.h"
 
+#include "lib/base/local_socket.h"
 #include "sidecar/container/access.h"
 #include "sidecar/container/target_root.h"
 #include "sidecar/jvm/attach_trigger.h"
 #include "sidecar/jvm/descriptor_room.h"
 #include "sidecar/jvm/jvm_flags.h"
-#include "sidecar/jvm/local_socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -118,7 +118,7 @@ Attempt connect_once(const TargetRoot& root, const Target& target, Deadline dead
   address.sun_family = AF_UNIX;
   const std::string held = container::descriptor_path(found->get());
   std::memcpy(address.sun_path, held.c_str(), held.size() + 1);
-  base::Result<UniqueFd> made = make_local_socket(SOCK_STREAM);
+  base::Result<UniqueFd> made = base::make_local_socket(SOCK_STREAM | SOCK_NONBLOCK);
   if (!made) {
     attempt.ours = made.error();
     return attempt;
@@ -246,7 +246,8 @@ base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& tar
 }
 
 base::Result<UniqueFd> handshake(const TargetRoot& root, const Target& target, Deadline deadline) {
-  JPROF_TRY(make_local_socket(SOCK_STREAM)); // before the JVM is asked for what we could not use
+  // Before the JVM is asked for what we could not use.
+  JPROF_TRY(base::make_local_socket(SOCK_STREAM | SOCK_NONBLOCK));
   Attempt attempt = try_connect(root, target, deadline);
   if (attempt.connection) {
     return std::move(attempt.connection);

@@ -4,6 +4,7 @@
 
 #include "lib/base/directory.h"
 #include "lib/base/file.h"
+#include "lib/base/local_socket.h"
 #include "lib/base/random.h"
 #include "sidecar/container/access.h"
 #include "sidecar/jvm/openj9_protocol.h"
@@ -129,7 +130,7 @@ class Listener {
       out.port_ = out.six_ ? six.sin6_port : four.sin_port;
       return out;
     }
-    return base::errno_failure(errno, "cannot listen on the loopback address");
+    return base::fail(base::socket_error(errno, "listen on the loopback address", "socket"));
   }
 
   std::uint16_t port() const { return ntohs(port_); }

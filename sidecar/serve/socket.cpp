@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/socket.h"
 
+#include "lib/base/local_socket.h"
+
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
@@ -34,10 +36,7 @@ std::string socket_path(const config::SidecarConfig& config) {
 
 base::Result<base::UniqueFd> listen_at(const std::string& path) {
   JPROF_TRY_ASSIGN(const sockaddr_un address, address_of(path));
-  base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) {
-    return base::errno_failure(errno, "cannot create a socket");
-  }
+  JPROF_TRY_ASSIGN(base::UniqueFd fd, base::make_local_socket(SOCK_STREAM | SOCK_NONBLOCK));
   ::unlink(path.c_str());
   const mode_t old = ::umask(0177);
   const int bound = ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -53,10 +52,7 @@ base::Result<base::UniqueFd> listen_at(const std::string& path) {
 
 base::Result<base::UniqueFd> connect_to(const std::string& path) {
   JPROF_TRY_ASSIGN(const sockaddr_un address, address_of(path));
-  base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd) {
-    return base::errno_failure(errno, "cannot create a socket");
-  }
+  JPROF_TRY_ASSIGN(base::UniqueFd fd, base::make_local_socket(SOCK_STREAM));
   while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno != EINTR) {
       return base::errno_failure(errno, "cannot connect to " + path);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/worker.h"
 
+#include "lib/base/local_socket.h"
 #include "sidecar/serve/guarded.h"
 
 #include <cerrno>
@@ -16,12 +17,9 @@ namespace jprof::serve {
 
 base::Result<Worker> start_worker(const char* purpose,
                                   const std::function<int(base::UniqueFd channel)>& work) {
-  int ends[2] = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return base::errno_failure(errno, "cannot create a socket pair");
-  }
-  base::UniqueFd ours(ends[0]);
-  base::UniqueFd theirs(ends[1]);
+  JPROF_TRY_ASSIGN(auto ends, base::make_socket_pair(SOCK_SEQPACKET));
+  base::UniqueFd& ours = ends[0];
+  base::UniqueFd& theirs = ends[1];
   const pid_t child = ::fork();
   if (child < 0) {
     return base::errno_failure(errno, std::string("cannot start a process for ") + purpose);

@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import resource
+import shutil
 import struct
 import subprocess
 
@@ -94,11 +95,14 @@ def too_few_descriptors_are_named_once(context):
         assert code == 0, (soft, hard, said)
 
 
-def refuse_sockets():
+SOCKET = {"x86_64": 41, "aarch64": 198}[platform.machine()]
+SOCKETPAIR = {"x86_64": 53, "aarch64": 199}[platform.machine()]
+
+
+def refuse(number):
     """As a container's seccomp profile would, for this process and its children."""
-    number = {"x86_64": 41, "aarch64": 198}[platform.machine()]
-    allow, refuse = 0x7FFF0000, 0x00050000 | errno.EPERM
-    filters = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, refuse), (0x06, 0, 0, allow)]  # BPF: load, jump if equal, return
+    allow, refused = 0x7FFF0000, 0x00050000 | errno.EPERM
+    filters = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, refused), (0x06, 0, 0, allow)]  # BPF: load, jump if equal, return
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in filters))
     program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(filters), ctypes.addressof(code)))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -109,9 +113,28 @@ def refuse_sockets():
 @check
 def a_seccomp_profile_without_sockets_is_named(context):
     jvm = context.jvm("Idle")
-    for command in (["record", str(jvm.pid), "--agent", context.arguments.library, "-d", "1s", "-o", "x.jprof"],
-                    ["attach", str(jvm.pid), "properties"]):  # fmt: skip
+    record = ["record", str(jvm.pid), "--agent", context.arguments.library, "-d", "1s", "-o", "x.jprof"]
+    attach = ["attach", str(jvm.pid), "properties"]
+    for call, number, command in (("socket", SOCKET, record), ("socket", SOCKET, attach),
+                                  ("socketpair", SOCKETPAIR, record), ("socketpair", SOCKETPAIR, attach)):  # fmt: skip
         done = subprocess.run([context.arguments.jprof, *command], cwd=context.directory, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False, preexec_fn=refuse_sockets)  # fmt: skip
+                              stderr=subprocess.STDOUT, text=True, check=False, preexec_fn=lambda: refuse(number))  # fmt: skip
         assert done.returncode == 4, (command, done)
-        assert "the seccomp profile of this container refuses socket()" in done.stdout and "RuntimeDefault" in done.stdout, done
+        assert f"the seccomp profile of this container refuses {call}()" in done.stdout and "RuntimeDefault" in done.stdout, done
+
+
+@check
+def serve_tells_of_a_seccomp_profile_without_sockets_and_stays(context):
+    places = {"JPROF_SPOOL": context.path("spool"), "JPROF_SOCKET": context.path("serve.sock")}
+    serve = subprocess.Popen([context.arguments.jprof, "serve"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             env={**os.environ, **places}, preexec_fn=lambda: refuse(SOCKET))  # fmt: skip
+    try:
+        said = next((line for line in serve.stdout if "cannot serve, trying again" in line), "")
+        assert "the seccomp profile of this container refuses socket()" in said and "RuntimeDefault" in said, said
+        assert serve.poll() is None
+        serve.terminate()
+        assert serve.wait(timeout=60) == 0
+    finally:
+        serve.kill()
+        serve.communicate()
+        shutil.rmtree(context.path("spool"), ignore_errors=True)
