@@ -20,6 +20,7 @@
 #include "sidecar/record/capture_room.h"
 #include "sidecar/record/headroom.h"
 #include "sidecar/record/memory_budget.h"
+#include "sidecar/record/oom_kill.h"
 #include "sidecar/record/recorder.h"
 #include "sidecar/record/recording_file.h"
 #include "sidecar/record/region.h"
@@ -117,21 +118,18 @@ class Capture {
     JPROF_TRY(check_request(request_));
     JPROF_TRY_ASSIGN(const std::string agent_file, find_agent_file(request_.agent_file));
     report(CapturePhase::kFinding);
-    JPROF_TRY_ASSIGN(jvm::Target target, jvm::find_one_jvm(request_.pid));
+    JPROF_TRY_ASSIGN(jvm::Target target, find());
     JPROF_TRY(stop_if_asked());
     report(CapturePhase::kAttaching);
     JPROF_TRY_ASSIGN(RecordingFile file,
                      RecordingFile::create(request_.directory + '/' + kRecordingFile));
     file.limit_to(room_.files);
     base::Result<RecorderResult> result = record_from(target, agent_file, file);
-    base::Status kept = result ? judge(*result) : base::fail(result.error());
-    if (!kept && blames_target(kept.error()) &&
-        target.process.ends_within(container::Process::kEndTime)) {
-      kept = base::fail(gone(target));
-    }
+    const base::Status kept =
+        name_end_of(target.process, result ? judge(*result) : base::fail(result.error()));
     if (!kept) {
       file.remove();
-      return base::fail(std::move(kept).error());
+      return base::fail(kept.error());
     }
     fill_outcome(*result, outcome_);
     seal(file);
@@ -164,12 +162,41 @@ class Capture {
     return {};
   }
 
+  // From here on, the processes that the kernel ends in its group are counted.
+  base::Status watch(const container::Process& process) {
+    JPROF_TRY_ASSIGN(container::TargetRoot root,
+                     container::open_root(process, base::Deadline::after(kRootTimeout)));
+    headroom_.emplace(container::own_memory_groups(), container::memory_groups_of(process, root),
+                      surroundings(request_.pod_memory));
+    root_ = std::move(root);
+    watched_since_ = process.start_ticks();
+    return {};
+  }
+
+  base::Result<jvm::Target> find() {
+    JPROF_TRY_ASSIGN(const container::ProcRoot proc, container::ProcRoot::open());
+    std::optional<container::Process> asked;
+    if (request_.pid) { // it may be killed while we look whether it is a JVM
+      JPROF_TRY_ASSIGN(asked, container::Process::open(proc, *request_.pid));
+      (void)watch(*asked); // what stands in the way is said of a JVM only
+    }
+    base::Result<jvm::Target> found = jvm::find_one_jvm(proc, request_.pid, {});
+    if (!found && asked) {
+      JPROF_TRY(name_end_of(*asked, base::fail(found.error())));
+    }
+    return found;
+  }
+
+  // `status`, or that the JVM has ended where that is behind it.
+  base::Status name_end_of(const container::Process& process, base::Status status) const {
+    const bool ended = !status && blames_target(status.error()) &&
+                       process.ends_within(container::Process::kEndTime);
+    return ended ? base::fail(gone(process)) : std::move(status);
+  }
+
   // Before anything is done to the JVM or taken of what it needs.
-  base::Status look_for_memory(const jvm::Target& target, const container::TargetRoot& root,
-                               std::uint64_t region_bytes) {
-    Headroom& headroom = headroom_.emplace(container::own_memory_groups(),
-                                           container::memory_groups_of(target.process, root),
-                                           surroundings(request_.pod_memory));
+  base::Status look_for_memory(std::uint64_t region_bytes) {
+    const Headroom& headroom = *headroom_;
     if (const base::Status enough = headroom.check(memory_need(region_bytes)); !enough) {
       if (!request_.force) {
         return base::fail(enough.error());
@@ -222,12 +249,13 @@ class Capture {
   // Nothing of the session is left when it returns: the agent is free for the next one.
   base::Result<RecorderResult> record_from(const jvm::Target& target, const std::string& agent_file,
                                            RecordingFile& file) {
-    JPROF_TRY_ASSIGN(container::TargetRoot root,
-                     container::open_root(target.process, base::Deadline::after(kRootTimeout)));
+    if (!root_ || watched_since_ != target.process.start_ticks()) {
+      JPROF_TRY(watch(target.process));
+    }
     const std::uint64_t region = region_bytes_for({.interval = request_.interval,
                                                    .processors = processors(),
                                                    .threads = target.status.threads});
-    JPROF_TRY(look_for_memory(target, root, region));
+    JPROF_TRY(look_for_memory(region));
     shares_group_ = headroom_->shares_group();
     if (shares_group_) {
       file.leave_no_cache();
@@ -244,7 +272,7 @@ class Capture {
     });
     JPROF_TRY_ASSIGN(inject::AgentLink link, connect(target, agent_file));
     JPROF_TRY(stop_if_asked());
-    Opened opened{std::move(root), std::move(link)};
+    Opened opened{*std::exchange(root_, std::nullopt), std::move(link)};
     JPROF_TRY_ASSIGN(const SharedMemory memory, sharing.get());
     describe(target, opened.link);
     return record_into(file, memory, opened, target);
@@ -281,7 +309,7 @@ class Capture {
     input.stop = stop_;
     input.why_stopped = request_.why_stopped;
     input.ended = [&target] { return !target.process.running(); };
-    input.why_gone = [this, &target] { return why_gone(target); };
+    input.why_gone = [this, &target] { return why_gone(target.process); };
     RecorderOptions options;
     options.duration = request_.duration;
     options.interval = request_.interval;
@@ -334,36 +362,18 @@ class Capture {
     return {};
   }
 
-  // A process that the kernel ends for lack of memory gets SIGKILL, which can be another's as well.
-  std::optional<Ending> killed_for_memory(const jvm::Target& target) const {
-    (void)target.process.ends_within(
-        container::Process::kEndTime); // only then the kernel tells what ended it
-    const std::string by = target.process.ending();
-    const std::uint64_t kills = headroom_ ? headroom_->oom_kills() : 0;
-    if (kills == 0 || (!by.empty() && !by.starts_with("signal 9 "))) {
-      return std::nullopt;
-    }
-    return Ending{
-        "the kernel ended it for lack of memory (" + std::to_string(kills) +
-            (kills == 1 ? " OOM kill" : " OOM kills") + " in its cgroup during the capture)",
-        "raise the memory limit of the JVM's container, or give the JVM less (-Xmx)" +
-            std::string(request_.force ? ", and do not use --force: without it jprof refuses "
-                                         "where memory is short"
-                                       : "")};
+  Ending why_gone(const container::Process& process) const {
+    const std::optional<Ending> killed = oom_kill_of(process, headroom_, request_.force);
+    return killed ? *killed : Ending{process.ending(), process.gone().cure};
   }
 
-  Ending why_gone(const jvm::Target& target) const {
-    const std::optional<Ending> killed = killed_for_memory(target);
-    return killed ? *killed : Ending{target.process.ending(), target.process.gone().cure};
-  }
-
-  base::Error gone(const jvm::Target& target) const {
-    const std::optional<Ending> killed = killed_for_memory(target);
+  base::Error gone(const container::Process& process) const {
+    const std::optional<Ending> killed = oom_kill_of(process, headroom_, request_.force);
     return killed ? base::make_error(ErrorCode::kTargetGone,
-                                     "process " + std::to_string(target.pid()) +
+                                     "process " + std::to_string(process.pid()) +
                                          " has ended: " + killed->cause,
                                      killed->cure)
-                  : target.process.gone();
+                  : process.gone();
   }
 
   void seal(RecordingFile& file) {
@@ -454,7 +464,9 @@ class Capture {
   const CaptureRequest& request_;
   const Room room_;
   std::optional<Headroom> headroom_;
-  bool shares_group_ = false; // with the JVM
+  std::optional<container::TargetRoot> root_; // of the process that is watched
+  std::uint64_t watched_since_ = 0;           // its start_ticks()
+  bool shares_group_ = false;                 // with the JVM
   const ProgressCallback& progress_;
   std::stop_token stop_;
   profile::ProfileInfo info_;

@@ -141,8 +141,8 @@ class MemoryTest(unittest.TestCase):
 
         wait_until(calm, what="a calm JVM")
 
-    def start(self, *arguments, group=None):
-        command = [JPROF, "record", str(self.jvm.pid), "--agent", LIBRARY, "--json", "-o", str(self.folder / "a.jprof"), *arguments]
+    def start(self, *arguments, group=None, under=()):
+        command = [*under, JPROF, "record", str(self.jvm.pid), "--agent", LIBRARY, "--json", "-o", str(self.folder / "a.jprof"), *arguments]
         return subprocess.Popen((group or self.ours).enter(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def finish(self, process):
@@ -152,6 +152,36 @@ class MemoryTest(unittest.TestCase):
     def record(self, *arguments, group=None):
         code, out, err = self.finish(self.start("--duration", "1s", *arguments, group=group))
         return code, json.loads(out or err)
+
+    def is_recording(self):
+        return any(path.stat().st_size > 0 for path in self.folder.glob(".jprof-*/profile.jprof"))
+
+    @staticmethod
+    def stopped_child(process):
+        for child in pathlib.Path("/proc/{0}/task/{0}/children".format(process.pid)).read_text().split():
+            if pathlib.Path("/proc/%s/stat" % child).read_text().rpartition(")")[2].split()[0] in "Tt":
+                return int(child)
+        return None
+
+    def neighbour(self, group, adjustment=-900):
+        """A process that the kernel spares, and that takes as much memory as it is told."""
+        takes = "import sys\nopen('/proc/self/oom_score_adj', 'w').write('%d')\nheld = []\nprint('ready', flush=True)\n" % adjustment
+        takes += "for line in sys.stdin:\n    held.append(b'x' * int(line))\n    print('ready', flush=True)\n"
+        process = subprocess.Popen(group.enter([sys.executable, "-c", takes]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertIn("ready", process.stdout.readline())
+        return process
+
+    def take_until(self, neighbour, done):
+        """In steps: what of mapped files the kernel can give up is not known before."""
+        for _ in range(1000):
+            if done():
+                return
+            neighbour.stdin.write("%d\n" % (MEBIBYTE // 4))
+            neighbour.stdin.flush()
+            self.assertIn("ready", neighbour.stdout.readline())
+        self.fail("250 MiB were taken, and the kernel has ended nobody")
 
     def doctor(self):
         out = subprocess.run(self.ours.enter([JPROF, "doctor", str(self.jvm.pid), "-o", "json"]), capture_output=True, text=True).stdout
@@ -208,36 +238,28 @@ class MemoryTest(unittest.TestCase):
 
     @unittest.skipUnless(PLAIN, "a sanitizer's build takes more memory than this")
     def test_out_of_memory_the_kernel_ends_ours_and_not_the_jvm(self):
-        # The pod's other container. The JVM is still by far the largest: by what they hold it would be the one.
-        held = "import sys\nheld = b'x' * (32 << 20)\nprint('ready', flush=True)\nsys.stdin.read()\n"
-        other = subprocess.Popen(self.pod.enter([sys.executable, "-c", held]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.addCleanup(other.communicate)
-        self.addCleanup(other.kill)
-        self.assertIn("ready", other.stdout.readline())
-        groups = (self.pod, self.app, self.ours)
-        # What of mapped files the kernel can give up is not known before.
-        for slack in (3, 2, 1, 0, 0, 0):
-            self.pod.limit(self.pod.used() + slack * MEBIBYTE // 2)
-            code, out, err = self.finish(self.start("--force", "--interval", "1ms", "--duration", "1s"))
-            self.assertIsNone(self.jvm.poll(), (code, out, err))
-            if sum(group.kills() for group in groups):
-                break
+        neighbour = self.neighbour(self.pod)
+        # What ours gave up, 2 MiB, is soon gone, too. The next one is this, until the limit is raised.
+        self.neighbour(self.pod, 900)
+        recording = self.start("--force", "--interval", "1ms", "--duration", "100s")
+        wait_until(self.is_recording, what="recording")
+        # The JVM is by far the largest: by what they hold it would be the one.
+        self.pod.limit(self.pod.used() + 8 * MEBIBYTE)
+        self.take_until(neighbour, lambda: sum(group.kills() for group in (self.pod, self.app, self.ours)))
+        self.pod.limit(512 * MEBIBYTE)
+        code, out, err = self.finish(recording)
+        self.assertIsNone(self.jvm.poll(), (code, out, err))
         self.assertEqual(code, -signal.SIGKILL, (out, err))
         # And it can still be profiled.
-        self.pod.limit(512 * MEBIBYTE)
         code, body = self.record()
         self.assertEqual(code, 0, body)
 
     def test_a_jvm_that_the_kernel_ends_is_said_to_lack_memory(self):
+        neighbour = self.neighbour(self.app)
         recording = self.start("--force", "--duration", "100s")
-        wait_until(lambda: any(path.stat().st_size > 0 for path in self.folder.glob(".jprof-*/profile.jprof")), what="recording")
-        # A neighbour in the JVM's own container that the kernel spares takes what is left.
-        takes = "import time\nopen('/proc/self/oom_score_adj', 'w').write('-900')\nheld = []\n"
-        takes += "for _ in range(60):\n    held.append(b'x' * (1 << 20))\n    time.sleep(0.02)\n"
-        self.app.limit(self.app.used() + 24 * MEBIBYTE)
-        hungry = subprocess.Popen(self.app.enter([sys.executable, "-c", takes]))
-        self.addCleanup(hungry.wait)
-        self.addCleanup(hungry.kill)
+        wait_until(self.is_recording, what="recording")
+        self.app.limit(self.app.used() + 8 * MEBIBYTE)
+        self.take_until(neighbour, self.app.kills)
         code, out, err = self.finish(recording)
         body = json.loads(out or err)
         self.assertEqual(code, 6, body)
@@ -246,10 +268,24 @@ class MemoryTest(unittest.TestCase):
         self.assertIn("--force", body["cure"])
         self.assertEqual(self.jvm.wait(), -signal.SIGKILL)
 
+    def test_a_jvm_that_the_kernel_ends_while_it_is_looked_at_is_said_to_lack_memory(self):
+        neighbour = self.neighbour(self.app)
+        stops = ["strace", "-f", "-q", "-o", "/dev/null", "-P", "maps", "-e", "trace=openat", "-e", "inject=openat:signal=SIGSTOP:when=1"]
+        recording = self.start("--force", "--duration", "100s", under=stops)
+        finder = wait_until(lambda: self.stopped_child(recording), what="a stopped jprof")
+        self.app.limit(self.app.used() + 8 * MEBIBYTE)
+        self.take_until(neighbour, self.app.kills)
+        os.kill(finder, signal.SIGCONT)
+        code, out, err = self.finish(recording)
+        body = json.loads(out or err)
+        self.assertEqual((code, body["reason"]), (3, "TargetGone"), body)
+        self.assertRegex(body["message"], r"the kernel ended it for lack of memory \(\d+ OOM kills? in its cgroup during the capture\)")
+        self.assertIn("raise the memory limit of the JVM's container", body["cure"])
+
     def test_what_is_common_is_given_back_when_it_becomes_short(self):
         self.pod.limit(self.pod.used() + 128 * MEBIBYTE)
         recording = self.start("--duration", "100s")
-        wait_until(lambda: any(path.stat().st_size > 0 for path in self.folder.glob(".jprof-*/profile.jprof")), what="recording")
+        wait_until(self.is_recording, what="recording")
         # A neighbour in the pod takes more and more, as long as we record.
         neighbour = Group("neighbour", self.pod)
         self.addCleanup(neighbour.remove)
