@@ -71,6 +71,25 @@ def full_pipe():
     return reader, writer
 
 
+def holds(pid, words):
+    """Which of the words are in what a process can reach without opening anything: its memory, its environment, its files."""
+    process = pathlib.Path("/proc/%d" % pid)
+    pieces = [(process / "environ").read_bytes()]
+    with open(process / "mem", "rb", buffering=0) as memory:
+        for line in (process / "maps").read_text().splitlines():
+            area, rights = line.split()[:2]
+            first, end = (int(number, 16) for number in area.split("-"))
+            if rights.startswith("r") and end < 1 << 63:
+                try:
+                    pieces.append(os.pread(memory.fileno(), end - first, first))
+                except OSError:
+                    pass  # of a device, or behind the end of its file
+    for descriptor in (process / "fd").iterdir():
+        if os.readlink(descriptor).startswith("/") and descriptor.is_file():
+            pieces.append(descriptor.read_bytes())
+    return {word for word in words if any(word.encode() in piece for piece in pieces)}
+
+
 @unittest.skipIf(SANITIZED, "a sanitizer's build has none")
 class ReadersTest(ServeRig):
     def start_command(self, *arguments, **options):
@@ -142,6 +161,24 @@ class ReadersTest(ServeRig):
                                        status(pid).get("PPid") == str(self.serve.pid) and filters(pid) > OURS], what="a connection")
         self.assert_shut_in(children[0], 1)
         self.assertEqual(filters(self.serve.pid), OURS, "the supervisor starts uploads, which need the network")
+
+    def test_who_reads_what_a_jvm_wrote_holds_no_key_of_the_store(self):
+        keys = self.folder / "credentials"
+        key, secret = "AKIA" + os.urandom(8).hex().upper(), os.urandom(20).hex()
+        keys.write_text("[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n" % (key, secret))
+        self.env = {k: v for k, v in self.env.items() if not k.startswith("AWS")}
+        self.start("store: {url: \"s3://bucket/team\", endpoint: \"http://127.0.0.1:1\", pathStyle: true, region: us-east-1,"
+                   " credentials: \"%s\"}\n" % keys)
+        self.ask(self.record())
+        wait_until(lambda: "cannot store it" in self.log(), what="an upload, which has read the keys")
+        body = self.record(60)
+        session = self.begin(body)
+        self.addCleanup(session.cut)
+        reading = self.children_of_capture(body)
+        self.assertTrue(reading)
+        for pid in reading:
+            self.assertEqual(holds(pid, {key, secret, body["id"]}), {body["id"]}, pid)
+        self.assertEqual(holds(self.serve.pid, {key, secret}), set())
 
     def leave_a_capture(self, size):
         """What a killed sidecar leaves, its recording made so long by copies of its last chunk."""
