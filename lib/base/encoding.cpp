@@ -5,20 +5,17 @@
 #include "lib/base/hidden_text.h"
 #include "lib/base/utf8.h"
 
+#include <openssl/evp.h>
+
+#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstdio>
+#include <iterator>
 
 namespace jprof::base {
 namespace {
 
-constexpr std::string_view kBase64 =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-int base64_value(char c) {
-  const auto at = kBase64.find(c);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
+constexpr std::size_t kMaxBase64 = std::size_t{1} << 30; // OpenSSL counts in int
 
 bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -69,46 +66,38 @@ std::string hex(std::span<const std::byte> bytes) {
 }
 
 std::string base64_encode(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      group = group << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0U);
-    }
-    for (std::size_t i = 0; i < 4; ++i) {
-      out += at + i <= bytes.size() ? kBase64[(group >> (18 - 6 * i)) & 63] : '=';
-    }
+  // In pieces of a multiple of three, which need no padding.
+  constexpr std::size_t kPiece = kMaxBase64 / 4 * 3;
+  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0'); // OpenSSL ends it with a zero
+  std::size_t length = 0;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kPiece, bytes.size()))) {
+    const std::string_view piece = bytes.substr(0, kPiece);
+    length += static_cast<std::size_t>(EVP_EncodeBlock(
+        reinterpret_cast<unsigned char*>(&out[length]),
+        reinterpret_cast<const unsigned char*>(piece.data()), static_cast<int>(piece.size())));
   }
+  out.resize(length);
   return out;
 }
 
 Result<std::string> base64_decode(std::string_view text) {
-  std::string out;
-  std::uint32_t group = 0;
-  int digits = 0;
-  int padding = 0;
-  for (const char c : text) {
-    if (is_space(c)) {
-      continue;
-    }
-    const int value = c == '=' ? 0 : base64_value(c);
-    padding += c == '=' ? 1 : 0;
-    if (value < 0 || (padding > 0 && c != '=')) {
-      return make_failure(ErrorCode::kInvalidData, "not base64");
-    }
-    group = group << 6 | static_cast<std::uint32_t>(value);
-    if (++digits == 4) {
-      for (int i = 0; i < 3 - padding; ++i) {
-        out += static_cast<char>(group >> (16 - 8 * i) & 0xff);
-      }
-      group = 0;
-      digits = 0;
-    }
+  // EVP_DecodeBlock takes white space at the ends only, and cuts the text at a '-'.
+  std::string digits;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(digits),
+               [](char c) { return !is_space(c); });
+  const std::size_t padding = digits.size() - std::min(digits.find('='), digits.size());
+  if (digits.find('-') != std::string::npos || padding > 2 || digits.size() > kMaxBase64 ||
+      digits.find_first_not_of('=', digits.size() - padding) != std::string::npos) {
+    return make_failure(ErrorCode::kInvalidData, "not base64");
   }
-  if (digits != 0 || padding > 2) {
-    return make_failure(ErrorCode::kInvalidData, "base64 text is cut short");
+  std::string out(digits.size() / 4 * 3, '\0');
+  const int length = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                     reinterpret_cast<const unsigned char*>(digits.data()),
+                                     static_cast<int>(digits.size()));
+  if (length != static_cast<int>(out.size())) {
+    return make_failure(ErrorCode::kInvalidData, "not base64");
   }
+  out.resize(out.size() - padding);
   return out;
 }
 

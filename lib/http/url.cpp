@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/http/url.h"
 
-#include "lib/base/encoding.h"
 #include "lib/base/text.h"
+#include "lib/base/unique_resource.h"
+
+#include <curl/curl.h>
 
 #include <algorithm>
 #include <charconv>
@@ -13,24 +15,21 @@ namespace {
 
 constexpr std::size_t kMaxUrlLength = 16 * 1024;
 
-bool is_alnum(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+struct ParsedTraits {
+  using Handle = CURLU*;
+  static Handle invalid() { return nullptr; }
+  static void close(Handle handle) { curl_url_cleanup(handle); }
+};
+using Parsed = base::UniqueResource<ParsedTraits>;
+
+bool is_host_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
+// Stricter than libcurl, which takes whatever a resolver might.
 bool is_host_name(std::string_view host) {
   return !host.empty() && host.size() <= 253 && host.front() != '-' &&
-         std::all_of(host.begin(), host.end(),
-                     [](char c) { return is_alnum(c) || c == '.' || c == '-' || c == '_'; });
-}
-
-bool is_ipv6(std::string_view host) {
-  return host.size() >= 2 && host.size() <= 45 &&
-         std::all_of(host.begin(), host.end(),
-                     [](char c) {
-                       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == ':' ||
-                              c == '.';
-                     }) &&
-         std::count(host.begin(), host.end(), ':') >= 2;
+         std::all_of(host.begin(), host.end(), is_host_character);
 }
 
 tl::unexpected<base::Error> refuse(std::string_view why) {
@@ -38,42 +37,58 @@ tl::unexpected<base::Error> refuse(std::string_view why) {
   return base::make_failure(base::ErrorCode::kUsage, "not a usable URL: " + std::string(why));
 }
 
-Status parse_port(std::string_view text, Url& url) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), url.port);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || url.port == 0) {
-    return refuse("the port is not a number from 1 to 65535");
+// A part as libcurl reads it; empty if the URL does not have it.
+std::string part_of(const Parsed& parsed, CURLUPart which) {
+  char* text = nullptr;
+  if (curl_url_get(parsed.get(), which, &text, 0) != CURLUE_OK) {
+    return {};
   }
-  return {};
+  std::string part = text;
+  curl_free(text);
+  return part;
 }
 
-Status parse_authority(std::string_view text, Url& url) {
-  if (text.find('@') != std::string_view::npos) {
-    return refuse("a user name or password does not belong in it");
+std::string_view reason(CURLUcode code) {
+  switch (code) {
+  case CURLUE_USER_NOT_ALLOWED:
+    return "a user name or password does not belong in it";
+  case CURLUE_BAD_PORT_NUMBER:
+    return "the port is not a number from 1 to 65535";
+  case CURLUE_BAD_IPV6:
+    return "the IPv6 address is malformed";
+  default:
+    return "the host name is malformed";
   }
-  std::string_view port;
-  bool has_port = false;
-  if (text.starts_with('[')) {
-    const auto close = text.find(']');
-    if (close == std::string_view::npos) {
-      return refuse("the bracket of the IPv6 address is not closed");
-    }
-    url.host = base::lowered(text.substr(1, close - 1));
-    const std::string_view rest = text.substr(close + 1);
-    has_port = !rest.empty();
-    if (!is_ipv6(url.host) || (has_port && rest.front() != ':')) {
-      return refuse("the IPv6 address is malformed");
-    }
-    port = has_port ? rest.substr(1) : rest;
-  } else {
-    const auto colon = text.find(':');
-    has_port = colon != std::string_view::npos;
-    url.host = base::lowered(text.substr(0, colon));
-    port = has_port ? text.substr(colon + 1) : std::string_view();
-    if (!is_host_name(url.host)) {
-      return refuse("the host name is malformed");
-    }
+}
+
+// Scheme, host and port, by the parser of the library that sends the request: what is checked here
+// is where it goes.
+Status read_authority(std::string_view text, Url& url) {
+  const Parsed parsed(curl_url());
+  if (!parsed) {
+    throw std::bad_alloc();
   }
-  return has_port ? parse_port(port, url) : Status();
+  const CURLUcode code =
+      curl_url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(), CURLU_DISALLOW_USER);
+  if (code != CURLUE_OK) {
+    return refuse(reason(code));
+  }
+  url.host = base::lowered(part_of(parsed, CURLUPART_HOST));
+  if (url.host.starts_with('[')) {
+    if (!part_of(parsed, CURLUPART_ZONEID).empty()) {
+      return refuse("an IPv6 address cannot have a zone");
+    }
+    url.host = url.host.substr(1, url.host.size() - 2);
+  } else if (!is_host_name(url.host)) {
+    return refuse(reason(CURLUE_BAD_HOSTNAME));
+  }
+  // libcurl takes a colon without a port, and port 0.
+  const std::string port = part_of(parsed, CURLUPART_PORT);
+  std::from_chars(port.data(), port.data() + port.size(), url.port);
+  if (text.ends_with(':') || (!port.empty() && url.port == 0)) {
+    return refuse(reason(CURLUE_BAD_PORT_NUMBER));
+  }
+  return {};
 }
 
 } // namespace
@@ -112,7 +127,11 @@ Result<Url> parse_url(std::string_view text) {
     return refuse("it has a fragment (#)");
   }
   const auto authority_end = std::min(rest.find_first_of("/?"), rest.size());
-  JPROF_TRY(parse_authority(rest.substr(0, authority_end), url));
+  if (authority_end == 0) { // libcurl looks for a host behind a third slash
+    return refuse(reason(CURLUE_NO_HOST));
+  }
+  JPROF_TRY(read_authority(text.substr(0, scheme_end + 3 + authority_end), url));
+  // The library would write these in its own way.
   rest.remove_prefix(authority_end);
   const auto query = rest.find('?');
   if (query != std::string_view::npos) {

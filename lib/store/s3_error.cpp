@@ -3,12 +3,12 @@
 #include "lib/store/s3_error.h"
 
 #include "lib/base/encoding.h"
+#include "lib/http/http_date.h"
 #include "lib/store/xml.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 
 namespace jprof::store {
 
@@ -115,42 +115,17 @@ base::Error to_error(const S3Error& error, const std::string& what) {
                           "check that the endpoint is an S3 service");
 }
 
-std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text) {
-  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
-  const std::string copy(text);
-  char month[4] = {};
-  int day = 0;
-  int year = 0;
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
-  if (text.size() != 29 || !text.ends_with(" GMT") ||
-      std::sscanf(copy.c_str() + 5, "%2d %3s %4d %2d:%2d:%2d", &day, month, &year, &hour, &minute,
-                  &second) != 6) {
-    return std::nullopt;
-  }
-  const auto at = kMonths.find(month);
-  const std::chrono::year_month_day date(std::chrono::year(year),
-                                         std::chrono::month(static_cast<unsigned>(at / 3 + 1)),
-                                         std::chrono::day(static_cast<unsigned>(std::max(day, 0))));
-  if (at == std::string_view::npos || at % 3 != 0 || !date.ok()) {
-    return std::nullopt;
-  }
-  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second);
-}
-
 std::optional<std::chrono::seconds> retry_after(const http::HttpResponse& response,
                                                 std::chrono::sys_seconds now) {
+  constexpr std::chrono::seconds kMaxWait = std::chrono::days(1);
   const std::string_view text = response.header("retry-after");
   std::int64_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error == std::errc() && end == text.data() + text.size() && seconds >= 0) {
-    constexpr std::int64_t kDay = 86400;
-    return std::chrono::seconds(std::min(seconds, kDay));
+    return std::min(std::chrono::seconds(seconds), kMaxWait);
   }
-  if (const auto date = parse_http_date(text)) {
-    return std::max(*date - now, std::chrono::seconds(0));
+  if (const auto date = http::parse_http_date(text)) {
+    return std::clamp(*date - now, std::chrono::seconds(0), kMaxWait);
   }
   return std::nullopt;
 }

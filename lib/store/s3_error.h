@@ -29,10 +29,9 @@ S3Error read_s3_error(const http::HttpResponse& response);
 // As an Error with its cure. `what` is lower case: "put s3://bucket/key".
 base::Error to_error(const S3Error& error, const std::string& what);
 
-// Retry-After in seconds or as a date (RFC 9110, 10.2.3); none where it is absent or nonsense.
+// Retry-After in seconds or as a date (RFC 9110, 10.2.3), at most a day; none if it is absent or
+// neither.
 std::optional<std::chrono::seconds> retry_after(const http::HttpResponse& response,
                                                 std::chrono::sys_seconds now);
-// An IMF-fixdate: "Sun, 06 Nov 1994 08:49:37 GMT".
-std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text);
 
 } // namespace jprof::store

@@ -4,6 +4,7 @@
 
 #include "lib/base/deadline.h"
 #include "lib/base/digest.h"
+#include "lib/http/http_date.h"
 
 #include <algorithm>
 
@@ -53,7 +54,7 @@ Result<http::HttpRequest> S3Exchange::sign(const S3Request& request) {
 // Whether something was changed that makes an immediate repetition worthwhile.
 bool S3Exchange::repair(const S3Error& error, const http::HttpResponse& response) {
   if (error.code == "RequestTimeTooSkewed" && !skew_repaired_) {
-    const auto server_time = parse_http_date(response.header("date"));
+    const auto server_time = http::parse_http_date(response.header("date"));
     skew_repaired_ = true;
     if (server_time) {
       clock_offset_ += *server_time - now();

@@ -232,6 +232,28 @@ std::vector<MemoryGroup> memory_groups_of(const Process& process, const TargetRo
   return groups;
 }
 
+std::optional<std::uint64_t> least_limit(const std::vector<MemoryGroup>& groups) {
+  std::optional<std::uint64_t> least;
+  for (const MemoryGroup& group : groups) {
+    const auto room = group.room();
+    if (room && room->limit) {
+      least = std::min(least.value_or(*room->limit), *room->limit);
+    }
+  }
+  return least;
+}
+
+std::optional<std::uint64_t> least_left(const std::vector<MemoryGroup>& groups) {
+  std::optional<std::uint64_t> least;
+  for (const MemoryGroup& group : groups) {
+    const auto room = group.room();
+    if (const auto left = room ? room->left() : std::nullopt) {
+      least = std::min(least.value_or(*left), *left);
+    }
+  }
+  return least;
+}
+
 std::optional<std::uint64_t> machine_memory(const std::string& meminfo) {
   const auto text = base::read_file(meminfo, kMaxFileBytes);
   const auto kibibytes = text ? value_of(*text, "MemAvailable:") : std::nullopt;

@@ -66,6 +66,11 @@ std::vector<MemoryGroup> own_memory_groups(const std::string& mount = "/sys/fs/c
 std::vector<MemoryGroup> memory_groups_of(const Process& process, const TargetRoot& root,
                                           const std::string& mount = "/sys/fs/cgroup");
 
+// The smallest limit of these groups, and the least that any of them has left; empty if none of
+// them has a limit.
+std::optional<std::uint64_t> least_limit(const std::vector<MemoryGroup>& groups);
+std::optional<std::uint64_t> least_left(const std::vector<MemoryGroup>& groups);
+
 // What the machine could still hand out (MemAvailable); empty if that cannot be read.
 std::optional<std::uint64_t> machine_memory(const std::string& meminfo = "/proc/meminfo");
 

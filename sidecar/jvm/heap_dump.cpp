@@ -6,6 +6,7 @@
 #include "lib/base/mebibytes.h"
 #include "lib/base/random.h"
 #include "sidecar/container/access.h"
+#include "sidecar/container/memory_group.h"
 #include "sidecar/container/target_root.h"
 #include "sidecar/jvm/attach_client.h"
 #include "sidecar/jvm/diagnostic.h"
@@ -46,46 +47,27 @@ std::uint64_t resident_bytes(const Target& target) {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-std::optional<std::uint64_t> number_in(const TargetRoot& root, std::string_view path) {
-  const auto text = root.read(path, 64);
-  std::uint64_t value = 0;
-  if (!text ||
-      std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) {
-    return std::nullopt; // absent, or "max"
-  }
-  return value;
-}
+// What a dump needs, and what the groups that limit the JVM's memory have left for a file in
+// memory.
+struct Need {
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> memory_left;
+};
 
-// What is left of the memory limit of the JVM's container, whose file system shows its cgroup.
-std::optional<std::uint64_t> memory_left(const TargetRoot& root) {
-  constexpr std::array<std::array<std::string_view, 2>, 2> kFiles = {
-      {{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-       {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes"}}};
-  for (const auto& [limit_file, used_file] : kFiles) {
-    const auto limit = number_in(root, limit_file);
-    const auto used = number_in(root, used_file);
-    if (limit && used) {
-      return *limit > *used ? *limit - *used : 0;
-    }
-  }
-  return std::nullopt;
-}
-
-// Empty if a dump of `bytes` may be written there, otherwise why not.
-std::string room_problem(const TargetRoot& root, int directory, std::uint64_t bytes) {
+// Empty if the dump may be written there, otherwise why not.
+std::string room_problem(int directory, const Need& need) {
   struct statfs system {};
   if (::fstatfs(directory, &system) != 0) {
     return std::strerror(errno);
   }
   const std::uint64_t room =
       static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
-  if (system.f_blocks != 0 && room < bytes) { // a tmpfs without a size says 0
+  if (system.f_blocks != 0 && room < need.bytes) { // a tmpfs without a size says 0
     return "it has " + base::mebibytes(room) + " free";
   }
-  const auto memory = system.f_type == TMPFS_MAGIC ? memory_left(root) : std::nullopt;
-  if (memory && *memory < bytes) {
-    return "it is in memory, of which the container has " + base::mebibytes(*memory) + " left";
+  if (system.f_type == TMPFS_MAGIC && need.memory_left && *need.memory_left < need.bytes) {
+    return "it is in memory, of which the container has " + base::mebibytes(*need.memory_left) +
+           " left";
   }
   const std::string held = container::descriptor_path(directory);
   if (::faccessat(AT_FDCWD, held.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
@@ -100,13 +82,14 @@ struct Place {
 };
 
 base::Result<Place> choose_place(const Target& target, const TargetRoot& root) {
-  const std::uint64_t bytes = resident_bytes(target) * kRoomFactor;
+  const Need need{resident_bytes(target) * kRoomFactor,
+                  container::least_left(container::memory_groups_of(target.process, root))};
   std::string problems;
   for (const char* path : kPlaces) {
     auto handed = container::as_identity(
         target.identity(), Deadline::after(kStepTime), [&]() -> base::Result<Handed> {
           JPROF_TRY_ASSIGN(UniqueFd directory, root.open_directory(path));
-          std::string problem = room_problem(root, directory.get(), bytes);
+          std::string problem = room_problem(directory.get(), need);
           return Handed{std::move(directory), std::move(problem)};
         });
     if (handed && handed->text.empty()) {
@@ -117,7 +100,7 @@ base::Result<Place> choose_place(const Target& target, const TargetRoot& root) {
   }
   return base::make_failure(ErrorCode::kLimit,
                             "no place in the JVM's container for a heap dump, which may need " +
-                                base::mebibytes(bytes) + ": " + problems,
+                                base::mebibytes(need.bytes) + ": " + problems,
                             "mount a larger emptyDir at /tmp of the JVM's container");
 }
 

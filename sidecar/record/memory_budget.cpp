@@ -15,15 +15,7 @@ namespace jprof::record {
 
 std::optional<std::uint64_t> free_memory(const std::string& cgroup_mount,
                                          const std::string& own_cgroup) {
-  std::optional<std::uint64_t> least;
-  for (const container::MemoryGroup& group :
-       container::own_memory_groups(cgroup_mount, own_cgroup)) {
-    const auto room = group.room();
-    if (const auto left = room ? room->left() : std::nullopt) {
-      least = std::min(least.value_or(*left), *left);
-    }
-  }
-  return least;
+  return container::least_left(container::own_memory_groups(cgroup_mount, own_cgroup));
 }
 
 std::optional<std::uint64_t> available_memory() {

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/process_limits.h"
 
-#include "lib/base/file.h"
+#include "sidecar/container/memory_group.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <pthread.h>
 #include <string>
@@ -16,16 +15,6 @@ namespace jprof::serve {
 namespace {
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
-
-std::uint64_t number_in(const std::string& path) {
-  const auto text = base::read_file(path, 64);
-  std::uint64_t value = 0;
-  if (!text ||
-      std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) {
-    return 0; // absent, or "max"
-  }
-  return value;
-}
 
 // kKept leaves the hard limit: a capture is a child of a connection and may have more.
 enum class Hard { kKept, kLowered };
@@ -86,11 +75,7 @@ MemoryPlan plan_memory(std::uint64_t container_limit, std::uint64_t concurrent_c
 }
 
 std::uint64_t container_memory_limit() {
-  // In a container the cgroup file system shows the container's own group at its root.
-  const std::uint64_t v2 = number_in("/sys/fs/cgroup/memory.max");
-  const std::uint64_t v1 = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-  constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 60; // version 1 writes a huge number
-  return v2 != 0 ? v2 : v1 < kUnlimited ? v1 : 0;
+  return container::least_limit(container::own_memory_groups()).value_or(0);
 }
 
 base::Status limit_this_process(std::uint64_t memory_bytes, std::uint64_t file_bytes) {

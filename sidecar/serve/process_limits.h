@@ -22,7 +22,7 @@ struct MemoryPlan {
 
 // For a container limit in bytes; 0: no limit, planned as for 1 GiB.
 MemoryPlan plan_memory(std::uint64_t container_limit, std::uint64_t concurrent_captures);
-// This process's memory limit by its cgroup (version 1 or 2), 0 if there is none.
+// This process's memory limit by its cgroups (container::own_memory_groups), 0 if there is none.
 std::uint64_t container_memory_limit();
 
 // For a child, before it does anything: memory (as RLIMIT_DATA: RLIMIT_AS would count address space
