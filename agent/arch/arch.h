@@ -94,6 +94,10 @@ inline constexpr std::uint64_t kMaxGuardedStack = 256 * 1024; // deeper it is an
 // True if `pc` is where a system call returns to: the thread was in the kernel.
 bool follows_system_call(std::uint64_t pc);
 
+// True if what the kernel has saved in `ucontext` shows that a page fault, and not an interrupt,
+// took the thread into the kernel. Always false on aarch64, where it does not show.
+bool returns_from_page_fault(std::uint64_t ucontext);
+
 // True if the instruction before `return_address` is a call; `target` is 0 where a register says
 // where to.
 bool follows_call(std::uint64_t return_address, std::uint64_t* target);

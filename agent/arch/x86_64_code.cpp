@@ -6,6 +6,7 @@
 #include "agent/arch/safe_load.h"
 
 #include <cstddef>
+#include <ucontext.h>
 
 namespace jprof::agent::arch {
 namespace {
@@ -179,11 +180,40 @@ FrameState frame_state(const FixedFrameCode& code, std::uint64_t pc) {
   return jumps_out(here) ? FrameState::kReturnOnTop : state_in_body(here);
 }
 
+std::uint64_t saved_register(std::uint64_t ucontext, int which) {
+  return word_at(ucontext + offsetof(ucontext_t, uc_mcontext.gregs) +
+                 static_cast<std::uint64_t>(which) * sizeof(greg_t));
+}
+
 } // namespace
 
 bool follows_system_call(std::uint64_t pc) {
   std::uint16_t instruction = 0;
   return load(pc - 2, &instruction) && instruction == 0x050f;
+}
+
+// The processor sets the resume flag in what it saves for a fault, so that a debugger's breakpoint
+// at the same instruction does not stop it twice, and clears it for interrupts (Intel's manual,
+// volume 3, 18.3.1.1). Only Intel's also set it where an interrupt comes in the middle of a
+// repeated string instruction; a page fault in one finds it at the first bytes of a page, or about
+// to reach them by a block of 64.
+bool returns_from_page_fault(std::uint64_t ucontext) {
+  constexpr std::uint64_t kResumeFlag = 1U << 16;
+  if ((saved_register(ucontext, REG_EFL) & kResumeFlag) == 0) {
+    return false;
+  }
+  std::uint8_t code[3] = {};
+  if (!copy(code, saved_register(ucontext, REG_RIP), sizeof code)) {
+    return true; // it is the fetch of the instruction that faults
+  }
+  constexpr std::uint64_t kPageBytes = 4096;
+  constexpr std::uint64_t kBlockBytes = 64;
+  const bool repeats = (code[0] & 0xfe) == 0xf2;                 // rep, repne
+  const std::uint8_t opcode = (code[1] & 0xf0) == 0x40 ? code[2] // REX prefix
+                                                       : code[1];
+  const bool is_string = (opcode & 0xfc) == 0xa4 || (opcode >= 0xaa && opcode <= 0xaf);
+  return !repeats || !is_string ||
+         (saved_register(ucontext, REG_RDI) + kBlockBytes) % kPageBytes < 2 * kBlockBytes;
 }
 
 bool follows_call(std::uint64_t return_address, std::uint64_t* target) {

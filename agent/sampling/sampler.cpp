@@ -189,7 +189,8 @@ WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void
       walker.use_cache(sampler.frame_cache, load_relaxed(generation.info->number));
     }
     walker.judge_age(sampler.old_code);
-    return walker.walk(arch::read_registers(ucontext), java_thread);
+    return walker.walk(arch::read_registers(ucontext), java_thread,
+                       reinterpret_cast<std::uint64_t>(ucontext));
   };
   WalkedStack stack = walk(scratch.frames, true);
   if (checks) {

@@ -40,7 +40,8 @@ std::uint64_t field(std::uint64_t object, std::int32_t offset) {
 
 } // namespace
 
-WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thread) {
+WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thread,
+                              std::uint64_t ucontext) {
   at_ = at;
   java_thread_ = java_thread;
   if (java_thread != 0) {
@@ -54,11 +55,10 @@ WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thre
     entry_ = entry >= at.sp && entry < stack_end_ ? entry : 0;
   }
   if (const std::uint64_t context = arch::entered_handler_context(at); context != 0) {
-    resume_interrupted(context); // another signal of the same tick: it has not used any time yet
+    // Another signal of the same tick: it has not used any time yet.
+    ucontext = resume_interrupted(context) ? context : ucontext;
   }
-  if (arch::follows_system_call(at_.pc) && !vm_.contains_code(at_.pc)) {
-    push(wire::make_frame(FrameKind::kKernel, 0));
-  }
+  push_kernel(ucontext);
   while (step()) {
     if (result_.depth >= max_depth_) {
       result_.flags |= static_cast<std::uint16_t>(wire::StackFlag::kTruncated);
@@ -66,6 +66,14 @@ WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thre
     }
   }
   return result_;
+}
+
+void StackWalker::push_kernel(std::uint64_t ucontext) {
+  if (ucontext != 0 && arch::returns_from_page_fault(ucontext)) {
+    push(wire::make_kernel_frame(wire::KernelFrame::kPageFault));
+  } else if (arch::follows_system_call(at_.pc) && !vm_.contains_code(at_.pc)) {
+    push(wire::make_kernel_frame(wire::KernelFrame::kSystemCall));
+  }
 }
 
 bool StackWalker::step() {

@@ -57,8 +57,10 @@ class StackWalker {
   // Says of a stack whether it ends in code that `old` holds.
   void judge_age(const OldCode& old) { old_code_ = &old; }
 
-  // `java_thread` is 0 for a thread that the JVM does not run Java code on.
-  WalkedStack walk(const arch::Registers& at, std::uint64_t java_thread);
+  // `java_thread` is 0 for a thread that the JVM does not run Java code on. `ucontext` is where the
+  // kernel has saved `at`; 0: nowhere, and whether it was a page fault is not known.
+  WalkedStack walk(const arch::Registers& at, std::uint64_t java_thread,
+                   std::uint64_t ucontext = 0);
 
  private:
   // Where Java code last left for native code: what HotSpot's JavaFrameAnchor says.
@@ -68,6 +70,7 @@ class StackWalker {
     std::uint64_t fp = 0;
   };
 
+  void push_kernel(std::uint64_t ucontext);
   bool step();
   bool resume_interrupted(std::uint64_t context);
   bool step_native();

@@ -251,7 +251,8 @@ enum class ErrorFrame : std::uint32_t {
 };
 
 // A frame, leaf first in a StackRecord: kind (4 bits) | payload (60 bits).
-//   native, kernel:  payload = address
+//   native:          payload = address
+//   kernel:          payload = KernelFrame
 //   Java:            payload = bci (16 bits, kNoBci: none) << 32 | name (byte offset / 8 of a
 //                    NameRecord in the same generation's arena; 0: none, see kNameStoreFull)
 //   stub:            payload = name
@@ -278,6 +279,12 @@ constexpr Frame make_frame(FrameKind kind, std::uint64_t payload) {
 constexpr Frame make_java_frame(FrameKind kind, std::uint64_t bci, std::uint32_t name) {
   return make_frame(kind, (bci & 0xffff) << 32 | name);
 }
+// What had taken the thread into the kernel.
+enum class KernelFrame : std::uint64_t { kSystemCall = 0, kPageFault = 1 };
+constexpr Frame make_kernel_frame(KernelFrame cause) {
+  return make_frame(FrameKind::kKernel, static_cast<std::uint64_t>(cause));
+}
+
 constexpr FrameKind frame_kind(Frame frame) {
   return static_cast<FrameKind>(frame >> 60);
 }

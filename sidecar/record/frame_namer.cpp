@@ -69,6 +69,12 @@ std::string_view error_frame_label(std::uint64_t payload) {
   return kLabels[payload < kLabels.size() ? static_cast<std::size_t>(payload) : 0];
 }
 
+std::string_view kernel_frame_label(std::uint64_t payload) {
+  return payload == static_cast<std::uint64_t>(wire::KernelFrame::kPageFault)
+             ? "[kernel: page fault]"
+             : "[kernel]";
+}
+
 std::string java_class_label(std::string_view internal_name) {
   std::string label(internal_name);
   // Hidden classes (JEP 371) are "a/B$$Lambda+0x00007f01" or "a/B$$Lambda$14/0x0000000800c03000",
@@ -133,8 +139,11 @@ StackId FrameNamer::read_stack(const wire::SampleSlot& sample) {
   }
   std::vector<FrameId> frames; // leaf first, as in the region
   frames.reserve(raw.frames.size() + 1);
+  constexpr wire::Frame kPageFault = wire::make_kernel_frame(wire::KernelFrame::kPageFault);
+  bool interrupted = true; // it is no caller, also where its instruction faulted
   for (const wire::Frame wire_frame : raw.frames) {
-    frames.push_back(frame(sample, wire_frame, frames.empty()));
+    frames.push_back(frame(sample, wire_frame, interrupted));
+    interrupted = interrupted && wire_frame == kPageFault;
   }
   if (has_flag(raw.flags, wire::StackFlag::kMiddleCut) && frames.size() > 1) {
     frames.insert(frames.end() - 1, error_frame("[cut]"));
@@ -155,7 +164,7 @@ StackId FrameNamer::keep(std::vector<FrameId> root_first) {
   return writer_.intern_stack(root_first);
 }
 
-FrameId FrameNamer::frame(const wire::SampleSlot& sample, wire::Frame frame, bool is_leaf) {
+FrameId FrameNamer::frame(const wire::SampleSlot& sample, wire::Frame frame, bool interrupted) {
   switch (wire::frame_kind(frame)) {
   case wire::FrameKind::kInterpreted:
   case wire::FrameKind::kC1:
@@ -166,10 +175,11 @@ FrameId FrameNamer::frame(const wire::SampleSlot& sample, wire::Frame frame, boo
   case wire::FrameKind::kJava:
     return java_frame(sample, frame);
   case wire::FrameKind::kNative:
-    return native_frame(sample, frame, is_leaf);
+    return native_frame(sample, frame, interrupted);
   case wire::FrameKind::kKernel:
     return writer_.intern_frame(
-        {.kind = profile::FrameKind::kKernel, .name = writer_.intern_string("[kernel]")});
+        {.kind = profile::FrameKind::kKernel,
+         .name = writer_.intern_string(kernel_frame_label(wire::frame_payload(frame)))});
   case wire::FrameKind::kError:
     if (wire::frame_payload(frame) == static_cast<std::uint64_t>(wire::ErrorFrame::kNoJavaFrames)) {
       return writer_.intern_frame( // what the walker was asked for, not a failure
@@ -239,10 +249,11 @@ FrameId FrameNamer::at_line(JavaMethod& method, profile::FrameKind kind, std::ui
   return id;
 }
 
-FrameId FrameNamer::native_frame(const wire::SampleSlot& sample, wire::Frame frame, bool is_leaf) {
+FrameId FrameNamer::native_frame(const wire::SampleSlot& sample, wire::Frame frame,
+                                 bool interrupted) {
   // A caller's frame holds the return address, which may be the first byte of the next function.
   const std::uint64_t address = wire::frame_payload(frame);
-  const std::uint64_t inside = is_leaf || address == 0 ? address : address - 1;
+  const std::uint64_t inside = interrupted || address == 0 ? address : address - 1;
   if (native_frames_.size() > kMostCached) {
     native_frames_.clear();
   }

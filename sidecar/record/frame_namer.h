@@ -29,6 +29,8 @@ using NativeNamer = std::function<NativeName(std::uint64_t address, std::uint64_
 
 // "[not_walkable]" for an error frame's payload.
 std::string_view error_frame_label(std::uint64_t payload);
+// The same of a kernel frame: "[kernel]" for a system call.
+std::string_view kernel_frame_label(std::uint64_t payload);
 // "java/lang/String" to "java.lang.String"; the address in the name of a hidden class, which
 // differs in every run, goes.
 std::string java_class_label(std::string_view internal_name);
@@ -57,9 +59,10 @@ class FrameNamer {
 
  private:
   profile::StackId read_stack(const wire::SampleSlot& sample);
-  profile::FrameId frame(const wire::SampleSlot& sample, wire::Frame frame, bool is_leaf);
+  profile::FrameId frame(const wire::SampleSlot& sample, wire::Frame frame, bool interrupted);
   profile::FrameId java_frame(const wire::SampleSlot& sample, wire::Frame frame);
-  profile::FrameId native_frame(const wire::SampleSlot& sample, wire::Frame frame, bool is_leaf);
+  profile::FrameId native_frame(const wire::SampleSlot& sample, wire::Frame frame,
+                                bool interrupted);
   profile::FrameId error_frame(std::string_view label);
   profile::FrameId damaged_frame();
   profile::StackId single(profile::FrameId frame);

@@ -46,6 +46,14 @@ TEST(ErrorFrameLabel, IsAnotherForEachCause) {
   EXPECT_EQ(error_frame_label(last + 1), error_frame_label(UINT64_MAX));
 }
 
+TEST(KernelFrameLabel, NamesPageFaults) {
+  EXPECT_EQ(kernel_frame_label(static_cast<std::uint64_t>(wire::KernelFrame::kSystemCall)),
+            "[kernel]");
+  EXPECT_EQ(kernel_frame_label(static_cast<std::uint64_t>(wire::KernelFrame::kPageFault)),
+            "[kernel: page fault]");
+  EXPECT_EQ(kernel_frame_label(UINT64_MAX), "[kernel]") << "what a newer agent may say";
+}
+
 TEST(HotMethods, PutsTheKindsOfOneMethodTogether) {
   HotMethods hot;
   hot.add(profile::FrameId{0}, 10); // a, interpreted
