@@ -10,10 +10,13 @@
 namespace jprof::agent::engines {
 namespace {
 
-// include/linux/posix-timers.h: a clock id holds the complement of the tid, the clock (2:
-// scheduler) and whether it is a thread's (4).
+// include/linux/posix-timers.h: a clock id holds the complement of the tid, the clock (2: the
+// scheduler's, 0: user and system time as accounted) and whether it is a thread's (4).
 clockid_t thread_cpu_clock(std::int32_t tid) {
   return static_cast<clockid_t>(~static_cast<std::uint32_t>(tid) << 3 | 4 | 2);
+}
+clockid_t thread_tick_clock(std::int32_t tid) {
+  return static_cast<clockid_t>(~static_cast<std::uint32_t>(tid) << 3 | 4);
 }
 
 timespec to_timespec(std::uint64_t nanoseconds) {
@@ -54,6 +57,15 @@ long start_timer_at(std::int32_t timer, std::uint64_t first_at_ns, std::uint64_t
   const itimerspec period{.it_interval = to_timespec(interval_ns),
                           .it_value = to_timespec(first_at_ns)};
   return arch::system_call(SYS_timer_settime, timer, TIMER_ABSTIME, os::as_argument(&period), 0);
+}
+
+// A timer that counts ticks, first when the thread has used `phase_ns` since it was last accounted
+// for, as far as its two clocks agree; where it has already, at the next tick.
+long start_tick_timer(const sampling::ThreadEntry& entry, std::int32_t timer,
+                      std::uint64_t phase_ns, std::uint64_t interval_ns) {
+  const std::uint64_t used = thread_cpu_ns(entry.tid) - sampling::load_relaxed(entry.accounted_ns);
+  const std::uint64_t left = used < phase_ns ? phase_ns - used : 1;
+  return start_timer_at(timer, os::clock_ns(thread_tick_clock(entry.tid)) + left, interval_ns);
 }
 
 } // namespace
@@ -130,6 +142,7 @@ long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t inter
   const std::uint64_t soon = thread_cpu_ns(entry.tid) + kSoonNs;
   const std::uint64_t first_at = accounted + phase_ns > soon ? accounted + phase_ns : soon;
   sampling::store_relaxed(entry.timer, timer);
+  sampling::store_relaxed(entry.counts_ticks, std::uint32_t{0});
   sampling::store_relaxed(entry.interval_ns, interval_ns);
   // What the first signal stands for besides an interval; below 0 it wraps, and back.
   sampling::store_relaxed(entry.carried_ns, first_at - accounted - interval_ns);
@@ -141,6 +154,24 @@ long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t inter
   return result;
 }
 
+long count_ticks(sampling::ThreadEntry& entry, int signal, std::uint64_t phase_ns) {
+  std::int32_t timer = -1;
+  long result = make_timer_for(entry.tid, thread_tick_clock(entry.tid), signal, &entry, &timer);
+  if (result != 0) {
+    return result;
+  }
+  result = start_tick_timer(entry, timer, phase_ns, sampling::load_relaxed(entry.interval_ns));
+  if (result != 0) {
+    remove_timer(timer);
+    return result;
+  }
+  const std::int32_t before = entry.timer;
+  sampling::store_relaxed(entry.counts_ticks, std::uint32_t{1});
+  sampling::store_relaxed(entry.timer, timer);
+  remove_timer(before);
+  return 0;
+}
+
 // posix_cpu_timer_get of the kernel's posix-cpu-timers.c: a timer that runs has a nanosecond left
 // at least, also when it has just fired.
 bool cpu_timer_is_dead(const sampling::ThreadEntry& entry) {
@@ -150,6 +181,12 @@ bool cpu_timer_is_dead(const sampling::ThreadEntry& entry) {
 }
 
 void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns) {
+  if (entry.counts_ticks != 0) {
+    if (start_tick_timer(entry, entry.timer, interval_ns, interval_ns) == 0) {
+      sampling::store_relaxed(entry.interval_ns, interval_ns);
+    }
+    return;
+  }
   const std::uint64_t cpu = thread_cpu_ns(entry.tid);
   const std::uint64_t accounted = sampling::load_relaxed(entry.accounted_ns);
   const std::uint64_t before = sampling::load_relaxed(entry.interval_ns);

@@ -34,6 +34,13 @@ long start_timer(std::int32_t timer, std::uint64_t first_ns, std::uint64_t inter
 long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t interval_ns,
                    std::uint64_t phase_ns);
 
+// Replaces the running timer of `entry` by one of the same interval on the clock that the kernel
+// advances by whole ticks, user and system time as it accounts for them: so each tick that finds
+// the thread at work has the same chance of a sample (docs/design/agent.md, "Work in bursts of
+// about a tick"). Its handler must be able to read the CPU clock, for such a timer does not tell
+// how much of that has passed. 0, or -errno, and then the old timer goes on.
+long count_ticks(sampling::ThreadEntry& entry, int signal, std::uint64_t phase_ns);
+
 // True if the thread that the timer was made for has ended: its id may be another thread's by now.
 bool cpu_timer_is_dead(const sampling::ThreadEntry& entry);
 

@@ -8,6 +8,7 @@
 #include "agent/os/process.h"
 #include "agent/os/system.h"
 #include "agent/recording/thread_change.h"
+#include "agent/sampling/account.h"
 #include "agent/sampling/shared_memory.h"
 
 #include <atomic>
@@ -289,6 +290,9 @@ void ThreadTable::look_for_sandbox(std::uint32_t slot) {
   } else if (entry.quiet == sampling::kQuietUntilSeen ||
              now_ns() - tables_.thread_slots[slot].armed_ns >= kQuietNs) {
     sampling::store_relaxed(entry.quiet, std::uint16_t{0});
+    if (entry.armed == sampling::kArmedByTimer) {
+      engines::count_ticks(entry, signal_, random_phase_ns());
+    }
   }
 }
 

@@ -47,6 +47,9 @@ long ThreadTable::arm_by_engine(std::uint32_t slot) {
       return result;
     }
     ++timers_;
+    if (entry.quiet == 0) {
+      engines::count_ticks(entry, signal_, random_phase_ns());
+    }
   }
   ++armed_;
   ThreadNote& note = tables_.notes[slot];

@@ -4,6 +4,7 @@
 
 #include "agent/arch/safe_load.h"
 #include "agent/os/system.h"
+#include "agent/sampling/account.h"
 #include "agent/sampling/blocked_faults.h"
 #include "agent/sampling/cache_check.h"
 #include "agent/sampling/call_trace.h"
@@ -328,7 +329,10 @@ void sample_in(Sampler& sampler, ThreadEntry& entry, Stay stay, const siginfo_t&
     stay.visit.weight = take_weight(entry, overruns);
   } else {
     store_relaxed(entry.carried_ns, std::uint64_t{0}); // of a quiet time that is over
-    stay.visit.weight = account_to(entry, begin);
+    const bool ticks = info.si_code == SI_TIMER && load_relaxed(entry.counts_ticks) != 0;
+    stay.visit.weight =
+        ticks ? account_ticks_to(entry, begin, (1 + overruns) * load_relaxed(entry.interval_ns))
+              : account_to(entry, begin);
   }
   stay.visit.time_ns = quiet ? quiet_monotonic_ns(sampler) : monotonic_ns(sampler);
   if (sampler.waiting != nullptr) {
@@ -369,26 +373,6 @@ std::uint64_t& counter(Sampler& sampler, Counter which) {
 
 void count(Sampler& sampler, Counter which, std::uint64_t amount) {
   add(counter(sampler, which), amount);
-}
-
-std::uint64_t account_to(ThreadEntry& entry, std::uint64_t cpu_ns) {
-  std::uint64_t before = load_relaxed(entry.accounted_ns);
-  while (static_cast<std::int64_t>(cpu_ns - before) > 0) {
-    if (shared(entry.accounted_ns)
-            .compare_exchange_weak(before, cpu_ns, std::memory_order_relaxed)) {
-      return cpu_ns - before;
-    }
-  }
-  return 0;
-}
-
-std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns) {
-  std::uint64_t weight = (1 + overruns) * load_relaxed(entry.interval_ns);
-  if (load_relaxed(entry.carried_ns) != 0) {
-    weight += shared(entry.carried_ns).exchange(0, std::memory_order_relaxed);
-  }
-  add(entry.accounted_ns, weight);
-  return weight;
 }
 
 ThreadEntry* sender_of(const Sampler& sampler, const siginfo_t& info) {

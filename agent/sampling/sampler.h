@@ -39,12 +39,12 @@ inline constexpr std::uint16_t kQuietUntilOld = 2;
 // clock, so the handler needs neither gettid nor thread-local storage.
 struct alignas(64) ThreadEntry {
   std::int32_t tid = 0;
-  std::int32_t timer = -1; // the kernel's id, or the descriptor of perf's event
-  std::uint32_t armed = 0; // atomic: its signals count, and of which source they are
-  std::uint32_t reserved = 0;
-  std::uint64_t java_thread = 0; // atomic: the JavaThread that it was last seen with
-  std::uint64_t named_after = 0; // the one that it has its name from
-  std::uint64_t interval_ns = 0; // atomic: of its timer
+  std::int32_t timer = -1;        // the kernel's id, or the descriptor of perf's event
+  std::uint32_t armed = 0;        // atomic: its signals count, and of which source they are
+  std::uint32_t counts_ticks = 0; // atomic: its timer is on the clock of ticks (count_ticks)
+  std::uint64_t java_thread = 0;  // atomic: the JavaThread that it was last seen with
+  std::uint64_t named_after = 0;  // the one that it has its name from
+  std::uint64_t interval_ns = 0;  // atomic: of its timer
   // Atomic: how far its samples account for its CPU clock, from where it stood when the thread was
   // armed, 0 for one that began since; and what its next quiet sample stands for besides intervals
   // (engines/cpu_timer.h).
@@ -115,15 +115,6 @@ struct Sampler {
 };
 
 std::uint64_t monotonic_ns(const Sampler& sampler);
-
-// What the thread's CPU clock has advanced since it was last accounted for; notes it as such. By
-// whom ever and in what order it is called, nothing counts twice.
-std::uint64_t account_to(ThreadEntry& entry, std::uint64_t cpu_ns);
-
-// The same for a handler that may not read the clock: the CPU time that a signal of this thread's
-// timer stands for, its interval, those that the timer let pass, and what is carried. On that
-// thread.
-std::uint64_t take_weight(ThreadEntry& entry, std::uint64_t overruns);
 
 // The thread whose timer or perf event has sent this signal; null for anybody else's.
 ThreadEntry* sender_of(const Sampler& sampler, const siginfo_t& info);

@@ -41,6 +41,13 @@ def state_of(pid, tid):
         return text.read().rpartition(")")[2].split()[0]
 
 
+def counts_ticks(pid, tid):
+    """True if the thread's timer is on the clock that it is to stay on (engines::count_ticks), and no other follows."""
+    with open(f"/proc/{pid}/timers") as timers:
+        clocks = re.findall(rf"tid\.{tid}\nClockID: (-?\d+)", timers.read())
+    return len(clocks) == 1 and int(clocks[0]) & 3 == 0
+
+
 def children(pid):
     """Processes that its threads have started."""
     def read(directory):

@@ -47,6 +47,36 @@ def known_shares_and_weights(context):
     wait_until_gone(jvm.pid)
 
 
+def halves(jvm):
+    jvm.process.stdin.write(b"\n")
+    jvm.process.stdin.flush()
+    return [int(word) for word in jvm.process.stdout.readline().split()]
+
+
+@check
+def both_halves_of_a_burst_are_found(context):
+    """Behind a pause, bursts of little more than a tick: timers find their ends too often, by how much is bounded."""
+    tick = time.clock_getres(6)  # CLOCK_MONOTONIC_COARSE advances by it
+    jvm = context.jvm("Bursts", "3", str(int(1.15 * tick * 1e6)))
+    session = Session(jvm, context.library, interval_ms=2.5e3 * tick)
+    session.run_until(150)  # its timers have settled
+    first, before = len(session.recording.samples), halves(jvm)
+    session.run_while(lambda: len(session.recording.samples) < first + 1500)
+    after = halves(jvm)
+    balanced(session.stop())
+    weight, count = {"Bursts.early": 0, "Bursts.late": 0}, 0
+    for sample, stack in session.recording.samples[first:]:
+        method = next((text for _, text in stack if text in weight), None)
+        if method:
+            weight[method] += sample["weight"]
+            count += 1
+    truth = (after[1] - before[1]) / (after[0] - before[0])
+    ratio, error = weight["Bursts.late"] / weight["Bursts.early"] / truth, 2 / math.sqrt(count)
+    print(f"  late has {ratio:.3f} of what it should have beside early, SE {error:.3f}, of {count} samples")
+    assert 0.9 - 3 * error < ratio < 1.15 + 3 * error, (weight, truth)
+    session.close()
+
+
 @check
 def thread_split(context):
     """K4: four threads burning 1 : 2 : 3 : 4 are told apart, and each one's weight is its CPU time."""

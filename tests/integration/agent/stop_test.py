@@ -15,7 +15,7 @@ import time
 
 from checks import balanced, check, main, wait_until_gone
 from driver import STOP, Session, wait_for
-from process import caught_signals, children, counted, ignored_signals, state_of, thread_named
+from process import caught_signals, children, counted, counts_ticks, ignored_signals, state_of, thread_named
 
 WORKED_NS = 50_000_000
 
@@ -219,8 +219,14 @@ def a_straggler_is_waited_for(context):
     jvm, tid = jvm_with_worker(context)
     tracer = context.trace(tid)
     session = Session(jvm, context.library, interval_ms=1)
+    session.run_while(lambda: not counts_ticks(jvm.pid, tid))  # the first timer's signal would be stale
+
+    def signals():
+        return next(thread["signals"] for thread in session.region().threads().values() if thread["tid"] == tid)
+
     tracer.hold(signal.SIGPROF)
-    while session.region().counters["entered"] == 0:
+    before = signals()
+    while signals() == before:
         tracer.step(1)
     tracer.step(200)
     session.stop()

@@ -14,6 +14,7 @@ from collections import Counter as Tally
 
 from checks import ARMED, NEVER_ARMED, balanced, check, main, wait_until_gone
 from driver import Session
+from process import counts_ticks
 
 IDLE, GROUPS, WORKERS = 120, 3, 6
 NO_SAFEPOINTS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:GuaranteedSafepointInterval=0")  # all would wait for a thread that is held
@@ -134,6 +135,7 @@ def held(context, steps):
     def slot():
         return next(thread for thread in session.region().threads().values() if thread["name"] == "turn 0-0")
 
+    session.run_while(lambda: not counts_ticks(jvm.pid, slot()["tid"]))  # the first timer's signal would be stale
     tracer = context.trace(slot()["tid"])
     tracer.hold(signal.SIGPROF)
     before = slot()["signals"]

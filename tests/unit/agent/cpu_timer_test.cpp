@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/engines/cpu_timer.h"
 #include "agent/os/system.h"
+#include "agent/sampling/account.h"
 #include "agent/sampling/shared_memory.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <sys/syscall.h>
 #include <thread>
 
 namespace jprof::agent::engines {
@@ -27,6 +30,13 @@ void on_signal(int, siginfo_t* info, void*) {
 
 std::uint64_t own_cpu() {
   return os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void on_tick(int, siginfo_t* info, void*) {
+  auto& entry = *static_cast<sampling::ThreadEntry*>(info->si_value.sival_ptr);
+  const auto overruns = static_cast<std::uint64_t>(info->si_overrun > 0 ? info->si_overrun : 0);
+  g_weight += sampling::account_ticks_to(entry, os::clock_ns(CLOCK_THREAD_CPUTIME_ID),
+                                         (1 + overruns) * entry.interval_ns);
 }
 
 void work_until(std::uint64_t cpu) {
@@ -112,6 +122,52 @@ TEST(Account, CountsEachNanosecondOnce) {
   EXPECT_EQ(sampling::account_to(entry, 140), 0U); // read before, written after
   EXPECT_EQ(sampling::account_to(entry, 160), 10U);
   EXPECT_EQ(entry.accounted_ns, 160U);
+}
+
+// Late in a burst of work, where a tick finds more time before it than early.
+TEST(Account, TellsWhatExceedsATickByAndBy) {
+  sampling::ThreadEntry entry;
+  entry.accounted_ns = 100;
+  EXPECT_EQ(sampling::account_ticks_to(entry, 108, 10), 8U) << "never more than was used";
+  EXPECT_EQ(sampling::account_ticks_to(entry, 126, 10), 11U) << "of 18";
+  EXPECT_EQ(sampling::account_ticks_to(entry, 129, 10), 10U) << "the 7 that were left, and 3";
+  EXPECT_EQ(sampling::account_ticks_to(entry, 329, 10), 191U) << "nothing waits for long";
+  EXPECT_EQ(sampling::account_to(entry, 329), 9U);
+}
+
+TEST_F(CpuTimer, ATimerThatCountsTicksLosesNoTime) {
+  struct sigaction action {};
+  action.sa_sigaction = on_tick;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  ASSERT_EQ(sigaction(SIGPROF, &action, nullptr), 0);
+  const std::uint64_t begin = own_cpu();
+  entry_.accounted_ns = begin;
+  ASSERT_EQ(arm_cpu_timer(entry_, SIGPROF, 20 * kMs, 20 * kMs), 0);
+  const std::int32_t before = entry_.timer;
+  ASSERT_EQ(count_ticks(entry_, SIGPROF, 20 * kMs), 0);
+  EXPECT_NE(entry_.timer, before);
+  EXPECT_EQ(entry_.counts_ticks, 1U);
+  EXPECT_EQ(arch::system_call(SYS_timer_delete, before), -EINVAL) << "the old one is gone";
+  const auto missing = [&] {
+    return static_cast<double>(own_cpu() - begin) - static_cast<double>(g_weight);
+  };
+  const auto bound = static_cast<double>(2 * 20 * kMs + kLongestTick);
+  for (int i = 1; i <= 20; ++i) {
+    work_until(begin + static_cast<std::uint64_t>(i) * 20 * kMs);
+  }
+  for (int i = 0; i < 100 && missing() > bound; ++i) { // on a crowded machine, late
+    work_until(own_cpu() + 10 * kMs);
+  }
+  EXPECT_NEAR(missing(), 0, bound);
+  EXPECT_FALSE(cpu_timer_is_dead(entry_));
+
+  const std::uint64_t told = g_weight;
+  change_cpu_timer(entry_, 40 * kMs);
+  EXPECT_EQ(entry_.interval_ns, 40 * kMs);
+  for (int i = 0; i < 100 && g_weight == told; ++i) {
+    work_until(own_cpu() + 10 * kMs);
+  }
+  EXPECT_GT(g_weight, told);
 }
 
 TEST_F(CpuTimer, KnowsATimerWhoseThreadHasEnded) {

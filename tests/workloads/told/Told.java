@@ -21,8 +21,8 @@ public final class Told {
   private static final int WORKERS = 3;
 
   /**
-   * Hot and warm take turns far shorter than a tick of the kernel. In turns of about a tick, timers that the kernel looks at only
-   * then find what comes late in a burst of work too often, by up to a third (docs/design/agent.md).
+   * Hot and warm take turns far shorter than a tick of the kernel. In turns of about a tick, what comes late in a burst of work can
+   * weigh too much (docs/design/agent.md).
    */
   private static final int TURNS = 20;
 
