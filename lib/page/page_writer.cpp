@@ -79,9 +79,10 @@ std::string head(const std::string& title) {
   out += script_hash();
   out += "'; style-src '";
   out += style_hash();
-  // The worker is the one that matches expressions (src/matcher.js).
+  // The workers are the one that matches expressions (src/data/matcher.js) and the one that reads
+  // files that users give (src/data/intake.js).
   out += "'; worker-src blob:; base-uri 'none'; form-action 'none'; "
-         "require-trusted-types-for 'script'; trusted-types jprof-matcher\">\n";
+         "require-trusted-types-for 'script'; trusted-types jprof-matcher jprof-reader\">\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n"
          "<meta name=\"referrer\" content=\"no-referrer\">\n"
@@ -105,6 +106,13 @@ base::Result<Side> make_side(const profile::Profile& profile) {
   return Side{profile, render::build_call_tree(profile), profile.info().title};
 }
 
+std::string script_and_end() {
+  std::string out = "<script>";
+  out += page_script();
+  out += "</script>\n</body>\n</html>\n";
+  return out;
+}
+
 std::string assemble(std::span<Side> sides, const std::string& title) {
   std::string out = head(title);
   out += "<div id=\"jprof\"><div class=\"light\">\n<h1><bdi>" + html(title) + "</bdi></h1>\n";
@@ -125,10 +133,7 @@ std::string assemble(std::span<Side> sides, const std::string& title) {
     out += base::base64_encode(encode_page_data(sides[i].profile, sides[i].tree, own));
     out += "</script>\n";
   }
-  out += "<script>";
-  out += page_script();
-  out += "</script>\n</body>\n</html>\n";
-  return out;
+  return out + script_and_end();
 }
 
 } // namespace
@@ -150,6 +155,13 @@ base::Result<std::string> write_diff_page(const profile::Profile& base,
   }
   Side sides[] = {std::move(first), std::move(second)};
   return assemble(sides, title);
+}
+
+std::string write_viewer_page() {
+  return head("jprof") +
+         "<div id=\"jprof\" data-viewer><div class=\"light\"><h1>jprof</h1>\n"
+         "<noscript><p>The viewer needs a browser with scripts on.</p></noscript>\n</div></div>\n" +
+         script_and_end();
 }
 
 } // namespace jprof::page

@@ -25,4 +25,10 @@ base::Result<std::string> write_diff_page(const profile::Profile& base,
                                           const profile::Profile& changed,
                                           const PageOptions& options = {});
 
+// A page without a capture, which shows those that are dropped onto it.
+std::string write_viewer_page();
+
+// Where `open --viewer` writes it unless told otherwise.
+inline constexpr const char* kViewerName = "jprof-viewer.html";
+
 } // namespace jprof::page

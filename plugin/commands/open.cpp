@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/encoding.h"
+#include "lib/base/file.h"
+#include "lib/page/page_writer.h"
 #include "plugin/commands/commands.h"
 
 #include <cerrno>
@@ -50,8 +52,8 @@ Result<std::string> newest_page() {
   for (fs::directory_iterator at(".", error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     std::error_code gone;
-    if (!name.starts_with("jprof-") || at->path().extension() != ".html" ||
-        !at->is_regular_file(gone)) {
+    if (!name.starts_with("jprof-") || name == page::kViewerName ||
+        at->path().extension() != ".html" || !at->is_regular_file(gone)) {
       continue;
     }
     const fs::file_time_type time = at->last_write_time(gone);
@@ -130,18 +132,31 @@ Result<int> open_page(const std::string& named) {
                             "set BROWSER to a program that shows pages");
 }
 
+// Writes the page that waits for captures, then shows it like any other.
+Result<int> open_viewer(const std::string& file) {
+  const std::string path = file.empty() ? page::kViewerName : file;
+  JPROF_TRY(base::write_file_atomically(path, page::write_viewer_page(), 0644));
+  return open_page(path);
+}
+
 } // namespace
 
 void add_open(cli::Program& program) {
   auto page = std::make_shared<std::string>();
+  auto viewer = std::make_shared<bool>(false);
   cli::Command command =
       program.add({.name = "open",
                    .summary = "Show a page in the browser",
                    .examples = "  kubectl jprof open              # the newest one "
                                "here\n"
-                               "  kubectl jprof open out.html\n"},
-                  [page] { return open_page(*page); });
+                               "  kubectl jprof open out.html\n"
+                               "  kubectl jprof open --viewer     # an empty one: drop "
+                               "captures onto it\n"},
+                  [page, viewer] { return *viewer ? open_viewer(*page) : open_page(*page); });
   command.option("page", *page, "Default: the newest jprof-*.html of the working directory");
+  command.flag("--viewer", *viewer,
+               "Write a page without a capture (default: jprof-viewer.html), which shows files "
+               "that you drop or paste");
 }
 
 } // namespace jprof::plugin

@@ -9,6 +9,7 @@
 #include "sidecar/commands/doctor.h"
 #include "sidecar/commands/flame.h"
 #include "sidecar/commands/list.h"
+#include "sidecar/commands/open.h"
 #include "sidecar/commands/record.h"
 #include "sidecar/commands/serve.h"
 #include "sidecar/commands/session.h"
@@ -32,6 +33,7 @@ constexpr std::array kCommands = {
     Command{"flame", add_flame},   Command{"list", add_list},       Command{"doctor", add_doctor},
     Command{"attach", add_attach}, Command{"serve", add_serve},     Command{"session", add_session},
     Command{"spool", add_spool},   Command{"verify", add_verify},   Command{"compare", add_compare},
+    Command{"open", add_open},
 };
 
 } // namespace

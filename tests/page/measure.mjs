@@ -142,3 +142,38 @@ export async function drawTimes(page) {
   await page.mouse.up();
   return { whole, zoomed };
 }
+
+// The same of a flame chart that is shown: zooming the whole of it in and out, and panning where a window holds some seconds.
+export async function chartTimes(page) {
+  const box = await page.locator('.flame[data-view="chart"] canvas').boundingBox();
+  const at = { x: box.x + box.width / 2, y: box.y + 150 };
+  const spent = await threadTime(page);
+  const frames = async (move) => {
+    const found = [];
+    await spent();
+    for (let i = 0; i < 45; i++) {
+      await move(i);
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))));
+      found.push(await spent());
+    }
+    return found;
+  };
+  const pan = async () => {
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    const found = await frames((i) => page.mouse.move(at.x + (i < 23 ? i : 46 - i) * 8, at.y));
+    await page.mouse.up();
+    return found;
+  };
+  const zoom = async (times) => {
+    await page.mouse.move(at.x, at.y);
+    await page.keyboard.down('Control');
+    for (let i = 0; i < times; i++) await page.mouse.wheel(0, -200);
+    await page.keyboard.up('Control');
+    await settle(page);
+  };
+  await zoom(3);
+  const whole = await pan();
+  await zoom(5);
+  return { whole, zoomed: await pan() };
+}

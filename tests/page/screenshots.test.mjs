@@ -54,6 +54,7 @@ const SCENES = {
   sandwich: ['Home', 'ArrowDown', 'ArrowDown', '3'],
   table: ['4'],
   tree: ['Home', '5'],
+  chart: ['6'],
   heat: ['e'],
   threads: ['t'],
   flame: ['f'],

@@ -5,13 +5,14 @@
 // nodes; the default is P1. Bounds are on processor time, three times the goals, for slow machines: bench/page measures.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { P1, P2, writeCollapsed } from './big_profile.mjs';
 import { closeBrowser, settle, withPage } from './browser.mjs';
 import { directory, jprof } from './fixtures.mjs';
-import { COUNT_FRAMES, drawTimes, framesSoFar, heapAfterCollection, median, openTimes, percentile, threadTime } from './measure.mjs';
+import { COUNT_FRAMES, chartTimes, drawTimes, framesSoFar, heapAfterCollection, median, openTimes, percentile, threadTime } from './measure.mjs';
+import { longCapture, recordingOf } from './recording.mjs';
 import { press } from './steps.mjs';
 
 const large = process.env.JPROF_PAGE_PROFILE === 'P2';
@@ -77,5 +78,20 @@ test('B68: selecting again and again leaks nothing, and a page at rest draws not
       late = (await framesSoFar(page)) - before;
     }
     assert.equal(late, 0);
+  });
+});
+
+test('B83: a flame chart of a million samples shows at once, and a frame of panning is little work', async () => {
+  const [recording, page1m] = ['jprof', 'html'].map((ending) => join(directory, `long.${ending}`));
+  writeFileSync(recording, recordingOf(longCapture(1e6)));
+  execFileSync(jprof, ['convert', recording, '-o', page1m]);
+  await withPage(page1m, {}, async (page) => {
+    const spent = await threadTime(page);
+    await press(page, '6');
+    const shown = await spent();
+    assert.ok(shown <= SLOW * 300, `${shown} ms`);
+    const { whole, zoomed } = await chartTimes(page);
+    for (const [what, frames] of Object.entries({ whole, zoomed })) assert.ok(percentile(frames, 0.95) <= (SLOW * 1000) / 60, `${what} ${percentile(frames, 0.95)} ms`);
+    console.log(`flame chart: shown in ${shown.toFixed(0)} ms, frames: whole ${percentile(whole, 0.95).toFixed(1)} ms, zoomed ${percentile(zoomed, 0.95).toFixed(1)} ms of processor time (p95)`);
   });
 });

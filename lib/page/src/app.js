@@ -5,7 +5,7 @@
 import { Chrome } from './controls/chrome.js';
 import { Colours } from './graph/colours.js';
 import { Commands } from './controls/commands.js';
-import { jointSource, singleSource, warnings } from './data/compare.js';
+import { warnings } from './data/compare.js';
 import { Details } from './controls/details.js';
 import { afterPaint, h, later, listen, oncePerFrame, refill } from './dom/dom.js';
 import { bindKeys } from './controls/keys.js';
@@ -14,13 +14,13 @@ import { outermostPlaces } from './data/merged.js';
 import { sumMethods } from './data/methods.js';
 import { KIND_THREAD, clip, hashText, visible } from './data/names.js';
 import { formatCount, formatShare, formatWeight, plural } from './data/numbers.js';
+import { Library } from './controls/library.js';
 import { Outline } from './views/outline.js';
 import { guessMine, repeatedMethods } from './data/ownership.js';
 import { Pipeline } from './data/pipeline.js';
 import { TreeView } from './views/rows.js';
 import { SearchBox } from './controls/searchbox.js';
 import { Summary } from './controls/summary.js';
-import { printedTable } from './controls/share.js';
 import { Undo, findPath, pathHash, readFragment, writeFragment } from './data/state.js';
 import { verdictsOf } from './data/verdicts.js';
 import { Strip } from './views/strip.js';
@@ -28,15 +28,17 @@ import { TableView } from './views/table.js';
 import { Theme } from './controls/theme.js';
 import { ThreadPanel } from './controls/threads.js';
 import { CallersView, GraphView, SandwichView } from './views/views.js';
+import { ChartView } from './views/chart.js';
 
 // Changes of these need a new result; the rest only a new drawing.
 const DATA_FIELDS = ['chips', 'range', 'base', 'threads', 'states', 'merge', 'fold', 'split', 'pooled', 'pools', 'roots'];
 
 export class App extends Commands {
-  constructor(shadow, captures) {
+  // captures: one, or base and other; others: what else can be shown.
+  constructor(shadow, captures, others = []) {
     super();
     this.shadow = shadow;
-    this.captures = captures;
+    this.library = new Library(this, captures, others);
     this.state = readFragment(location.hash.slice(1));
     this.undo = new Undo();
     this.chosen = { name: -1, node: -1, run: null };
@@ -51,7 +53,7 @@ export class App extends Commands {
     };
     this.theme = new Theme(() => this.render());
     this.tellSoon = oncePerFrame(() => this.tell());
-    this.setSource(captures.length === 2 ? jointSource(captures[0], captures[1]) : singleSource(captures[0]));
+    this.setSource(this.library.source);
     this.build();
     this.searchBox.adopt(this.state.query);
     this.recompute();
@@ -125,14 +127,14 @@ export class App extends Commands {
     this.panel = new ThreadPanel(this);
     this.outline = new Outline(this);
     this.views = {};
-    for (const View of [GraphView, CallersView, SandwichView, TableView, TreeView]) {
+    for (const View of [GraphView, CallersView, SandwichView, TableView, TreeView, ChartView]) {
       const view = new View(this);
       this.views[view.id] = view;
     }
     this.printed = h('div.printed', { 'aria-hidden': 'true' });
     this.stage = h('main.stage', ...Object.values(this.views).map((view) => view.element), this.panel.element);
     const { chrome } = this;
-    this.root = h('div.page', chrome.header, this.summary.element, chrome.warning, chrome.toolbar, this.strip.element, chrome.chips, this.outline.element, this.stage, this.details.element, this.printed, this.outline.status, this.details.tip, chrome.help);
+    this.root = h('div.page', chrome.header, this.library.tabs, this.summary.element, chrome.warning, chrome.toolbar, this.strip.element, chrome.chips, this.outline.element, this.stage, this.details.element, this.printed, this.outline.status, this.details.tip, chrome.help, this.library.dialog, this.library.veil);
     this.shadow.append(this.root);
   }
 
@@ -252,6 +254,7 @@ export class App extends Commands {
     this.searchBox.run();
     this.showHeader();
     this.chrome.show();
+    this.library.draw();
     this.summary.show();
     this.strip.show();
     if (!this.panel.element.hidden) this.panel.show();
@@ -270,6 +273,7 @@ export class App extends Commands {
     refill(chrome.facts, ...facts);
     const all = this.source.sides.length === 2 ? warnings(this.source.sides[0].meta, this.source.sides[1].meta) : [];
     for (const side of this.source.sides) for (const text of side.meta.warnings || []) all.push(text);
+    if (this.library.problem) all.unshift(this.library.problem);
     if (this.meta.partial) all.push('ended early: ' + this.meta.partial);
     for (const { text } of this.state.chips) if (this.pipeline.problems.has(text)) all.push(`the filter ${text} matches nothing: ${this.pipeline.problems.get(text)}`);
     chrome.warning.hidden = !all.length;
@@ -480,20 +484,5 @@ export class App extends Commands {
     const whole = flame.model.total[node];
     const start = startOf(flame.model.tree, node, flame.model.total, flame.model.order);
     if (to > from) flame.setWindow(start + (from / 1000) * whole, start + (to / 1000) * whole);
-  }
-
-  // ---- print ----
-
-  preparePrint() {
-    this.printing = true;
-    this.render();
-    const { flame } = this;
-    if (flame) flame.draw();
-    refill(this.printed, ...printedTable(this));
-  }
-
-  endPrint() {
-    this.printing = false;
-    this.render();
   }
 }

@@ -7,6 +7,8 @@ import { DamagedData } from './data/bytes.js';
 import { NewerFormat, OldBrowser, readCapture } from './data/capture.js';
 import { h, refill } from './dom/dom.js';
 import { Pacer } from './data/pacer.js';
+import { serveIntake } from './intake/worker.js';
+import { startViewer } from './viewer.js';
 
 // For so long after the start of navigation nothing is said of the progress.
 const SILENT_MS = 500;
@@ -32,6 +34,10 @@ async function start() {
   const progress = h('p.loading', { role: 'status' });
   shadow.append(progress);
   try {
+    if (host.dataset.viewer !== undefined) {
+      progress.remove();
+      return startViewer(shadow);
+    }
     const blocks = [...document.querySelectorAll('script[type="text/plain"]')];
     if (!blocks.length) throw new DamagedData('its data is missing');
     let steps = 0;
@@ -44,14 +50,17 @@ async function start() {
     await pacer.breathe();
     progress.remove();
     new App(shadow, captures);
-    requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')));
+    return requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')));
   } catch (error) {
     // What the light tree holds (facts and the top methods) shows through the slot.
     host.classList.add('told');
     shadow.append(h('p.failed', { role: 'alert' }, explain(error)), h('slot'));
     progress.remove();
     if (!(error instanceof DamagedData || error instanceof NewerFormat || error instanceof OldBrowser)) throw error;
+    return undefined;
   }
 }
 
-start();
+// A worker of this script reads files that the user gives (data/intake.js).
+if (typeof document === 'undefined') serveIntake();
+else start();

@@ -7,9 +7,10 @@ import { KEYS } from './keys.js';
 import { COLOUR_WORDS, foldPackages, onlyMine, toggleOnlyMine } from './packages.js';
 import { clip, visible } from '../data/names.js';
 import { formatCount, formatShare } from '../data/numbers.js';
+import { CAPTURE_ENDINGS } from './library.js';
 import { STATES } from '../views/strip.js';
 
-const TABS = [['graph', 'Graph'], ['callers', 'Callers'], ['sandwich', 'Sandwich'], ['table', 'Table'], ['tree', 'Tree']];
+const TABS = [['graph', 'Graph'], ['callers', 'Callers'], ['sandwich', 'Sandwich'], ['table', 'Table'], ['tree', 'Tree'], ['chart', 'Flame chart']];
 const VERB_WORDS = new Map([['keep', 'only stacks with'], ['drop', 'without stacks with'], ['start', 'starting at'], ['hide', 'hidden'], ['mine', 'mine'], ['only', 'only my code:'], ['fold', 'folded']]);
 
 export class Chrome {
@@ -80,7 +81,7 @@ export class Chrome {
 
   moreMenu() {
     const { app } = this;
-    this.file = h('input', { type: 'file', alt: 'Compare with another capture', accept: '.html,.collapsed,.txt,.folded', onchange: () => this.file.files[0] && app.compareWith(this.file.files[0]) });
+    this.file = h('input', { type: 'file', alt: 'Compare with another capture', accept: CAPTURE_ENDINGS, onchange: () => this.file.files[0] && app.compareWith(this.file.files[0]) });
     return h(
       'details.menu',
       h('summary', 'Save'),
@@ -93,6 +94,7 @@ export class Chrome {
         button('Save as PNG', () => app.savePng()),
         button('Save as folded text', () => app.saveFolded()),
         button('Print', () => print()),
+        h('label', 'Open another capture ', (this.others = h('input', { type: 'file', multiple: true, alt: 'Open another capture', accept: CAPTURE_ENDINGS, onchange: () => app.library.open([...this.others.files]) }))),
         h('label', 'Compare with a base capture ', this.file),
       ),
     );
@@ -111,6 +113,8 @@ export class Chrome {
       const on = tab.dataset.view === state.view;
       tab.setAttribute('aria-selected', String(on));
       tab.tabIndex = on ? 0 : -1;
+      // On a phone the tabs may be wider than the page.
+      if (on && this.tabs.scrollWidth > this.tabs.clientWidth) this.tabs.scrollLeft = tab.offsetLeft - this.tabs.offsetLeft;
     }
     for (const [which, box] of Object.entries(this.boxes)) box.checked = state[which];
     this.only.checked = onlyMine(app);

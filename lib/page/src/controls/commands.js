@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the user can do, by key, button or menu: everything that is one step.
-import { jointSource } from '../data/compare.js';
-import { readOther } from '../data/intake.js';
-import { KIND_START, clip, isJava, visible } from '../data/names.js';
+import { refill } from '../dom/dom.js';
+import { KIND_START, isJava } from '../data/names.js';
 import { recordedNode, unfoldedBelow } from '../data/roots.js';
 import { startOf } from '../graph/layout.js';
-import { copyText, foldedLine, foldedText, save, stackText, svgOf } from './share.js';
+import { copyText, foldedLine, foldedText, printedTable, save, stackText, svgOf } from './share.js';
 import { Undo } from '../data/state.js';
 
 // A name of some length fits.
@@ -28,7 +27,13 @@ export class Commands {
     return view && view.flame ? view.flame : null;
   }
 
+  // The flame chart, while it is shown: it has a window of its own.
+  get chart() {
+    return this.state.view === 'chart' ? this.views.chart : null;
+  }
+
   zoomSelected() {
+    if (this.chart) return this.chart.zoomSelected();
     const { flame } = this;
     if (flame && flame === this.views.graph.flame && this.isStart(flame.model.tree, flame.cursor)) this.openStart();
     else if (flame && flame.cursor > 0) this.zoomInto(flame, flame.cursor);
@@ -58,6 +63,7 @@ export class Commands {
   }
 
   zoomOut() {
+    if (this.chart) return this.chart.zoomOut();
     const { flame } = this;
     if (!flame || flame.isWhole()) return;
     const { tree, total, order } = flame.model;
@@ -71,10 +77,12 @@ export class Commands {
   }
 
   zoomReset() {
-    if (this.flame) this.zoomInto(this.flame, 0);
+    if (this.chart) this.chart.zoomReset();
+    else if (this.flame) this.zoomInto(this.flame, 0);
   }
 
   zoomBy(factor) {
+    if (this.chart) return this.chart.zoomBy(factor);
     const { flame } = this;
     if (!flame) return;
     flame.zoomAt(flame.width / 2, factor);
@@ -82,6 +90,7 @@ export class Commands {
   }
 
   scroll(x, y) {
+    if (this.chart) return this.chart.scroll(x, y);
     const { flame } = this;
     if (flame) {
       if (x) {
@@ -96,6 +105,7 @@ export class Commands {
   }
 
   arrow(key) {
+    if (this.chart) return this.chart.arrow(key);
     const view = this.views[this.state.view];
     if (!view.flame) {
       if (key === 'ArrowUp' || key === 'ArrowDown') view.move(key === 'ArrowUp' ? -1 : 1);
@@ -136,6 +146,7 @@ export class Commands {
   }
 
   walkHits(step) {
+    if (this.chart) return this.chart.walk(step);
     const node = this.searchBox.walk(step);
     if (node < 0) return;
     if (this.state.view !== 'graph' && this.state.view !== 'tree') {
@@ -395,7 +406,7 @@ export class Commands {
   }
 
   savePng() {
-    const { flame } = this;
+    const flame = this.chart ? this.chart.graph : this.flame;
     if (flame) flame.surface.toBlob((blob) => blob && save(this.fileName('.png'), 'image/png', [blob]));
   }
 
@@ -406,22 +417,37 @@ export class Commands {
     save(this.fileName('.collapsed'), 'text/plain', [foldedText(tree, this.pipeline.names, measure, top > 0 ? this.insideOf(top) : null)]);
   }
 
-  // ---- comparing ----
+  // ---- captures ----
 
-  async compareWith(file) {
-    try {
-      const base = await readOther(file);
-      const [capture] = this.captures.slice(-1);
-      this.captures = [base, capture];
-      this.setSource(jointSource(base, capture));
-      Object.assign(this.state, { range: null, base: null, threads: null, states: null, split: false, zoom: '', part: '' });
-      this.recompute();
-      this.findZoom();
-      this.render();
-      this.outline.say('Compared with ' + file.name);
-    } catch (error) {
-      this.chrome.warning.hidden = false;
-      this.chrome.warning.textContent = visible(clip(`${file.name} cannot be compared: ${error.message}`, 400));
-    }
+  compareWith(file) {
+    return this.library.compareWith(file);
+  }
+
+  // Another capture, or other two: what belonged to the one before goes.
+  adoptSource(source, patch) {
+    this.setSource(source);
+    Object.assign(this.state, patch);
+    this.undo = new Undo();
+    this.chosen = { name: -1, node: -1, run: null };
+    this.recompute();
+    this.findZoom();
+    this.views.graph.forgetWindow();
+    this.render();
+    this.writeFragment('replace');
+  }
+
+  // ---- print ----
+
+  preparePrint() {
+    this.printing = true;
+    this.render();
+    const { flame } = this;
+    if (flame) flame.draw();
+    refill(this.printed, ...printedTable(this));
+  }
+
+  endPrint() {
+    this.printing = false;
+    this.render();
   }
 }

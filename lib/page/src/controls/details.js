@@ -57,6 +57,7 @@ export class Details {
     if (kind) facts.push(h('span.fact kind', h('i.swatch k' + kind), KINDS[kind]));
     const behind = app.pipeline.namesBehind(name, app.state);
     if (behind > 1) facts.push(h('span.fact', plural(behind, 'name')));
+    if (app.chart) facts.push(...app.chart.facts());
     if (node > 0) {
       add('here', this.amount(app.shown.total[node], app.shown.samplesOf(node)), app.viewShare(node));
       add('self', this.amount(app.shown.self[node], app.shown.selfSamplesOf(node)));
@@ -91,14 +92,14 @@ export class Details {
   // The tooltip beside the pointer.
   hover(view, hit, event) {
     const { app, tip } = this;
-    const changed = (view.hovered && view.hovered.node) !== (hit && hit.node);
+    const changed = ['node', 'row', 'left'].some((part) => (view.hovered && view.hovered[part]) !== (hit && hit[part]));
     view.hovered = hit;
     if (changed) view.redraw();
     if (!hit || event.pointerType === 'touch') {
       tip.hidden = true;
       return;
     }
-    if (changed || tip.hidden) refill(tip, ...this.tipText(view, hit));
+    if (changed || tip.hidden || view.tipText) refill(tip, ...this.tipText(view, hit));
     tip.hidden = false;
     const x = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
     const below = event.clientY + 18;
@@ -109,6 +110,7 @@ export class Details {
 
   tipText(view, hit) {
     const { app } = this;
+    if (view.tipText) return view.tipText(hit);
     if (hit.run) return [describeRun(app, hit.run)];
     const { tree, total } = view.model;
     const measure = tree === app.result.tree ? app.shown : tree;

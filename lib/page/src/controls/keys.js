@@ -12,6 +12,7 @@ export const KEYS = [
   [['3'], 'Sandwich of the selected method', (app) => app.go('sandwich')],
   [['4'], 'Table of methods', (app) => app.go('table')],
   [['5'], 'Call tree', (app) => app.go('tree')],
+  [['6'], 'Flame chart: threads in the order of time', (app) => app.go('chart')],
   [['/', 'Ctrl+F'], 'Search', (app) => app.searchBox.focus()],
   [['n'], 'Next hit, heaviest first', (app) => app.walkHits(1)],
   [['N'], 'Previous hit', (app) => app.walkHits(-1)],

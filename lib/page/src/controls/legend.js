@@ -5,7 +5,8 @@
 import { KINDS, clip, visible } from '../data/names.js';
 import { formatCount, formatShare } from '../data/numbers.js';
 import { h } from '../dom/dom.js';
-import { HEAT, belowFoundColour, evidenceColour, greyColour, heatColour, hueColour, isNeutral, kindColour, markColour, mineSwatch, ownColour, restColour, rootColour } from '../graph/colours.js';
+import { STATES } from '../views/strip.js';
+import { HEAT, belowFoundColour, evidenceColour, greyColour, heatColour, hueColour, isNeutral, kindColour, markColour, mineSwatch, ownColour, restColour, rootColour, stateColour } from '../graph/colours.js';
 
 export class Legend {
   constructor(app) {
@@ -80,6 +81,7 @@ export class Legend {
     const { app } = this;
     const { dark } = app;
     const all = [[rootColour(dark), app.rootName], [greyColour(dark), 'too narrow to draw']];
+    if (app.chart) all.splice(0, 2, ...app.chart.statesShown().map((state) => [stateColour(state, dark), `thread ${STATES[state] ?? STATES[0]}`]));
     if (app.hits) all.unshift([markColour(dark), 'found']);
     return all;
   }

@@ -3,7 +3,12 @@
 
 // The bytes of a data block: base64, CRC-32, varints. Format: docs/formats/page.md.
 
-export class DamagedData extends Error {}
+export class DamagedData extends Error {
+  // A name that no minifier changes: from a worker errors come as text.
+  get kind() {
+    return 'DamagedData';
+  }
+}
 
 export function decodeBase64(text) {
   try {

@@ -3,17 +3,28 @@
 
 // One recorded capture: what the data block of a page holds, decoded and checked.
 import { DamagedData, Varints, crc32, decodeBase64, readVarints } from './bytes.js';
+import { checkCounts, cleanMeta } from './meta.js';
 import { TreeReader } from './treereader.js';
 
 const MAGIC = 'jprof.pg';
 const HEADER_BYTES = 24;
 const PIECE_BYTES = 65536;
+const MOST_BYTES = 2 ** 31;
 // Frames of these kinds have a module: native, JVM.
 const NATIVE_KINDS = new Set([6, 7]);
 export const FORMAT_MAJOR = 1;
 
-export class NewerFormat extends Error {}
-export class OldBrowser extends Error {}
+export class NewerFormat extends Error {
+  get kind() {
+    return 'NewerFormat';
+  }
+}
+
+export class OldBrowser extends Error {
+  get kind() {
+    return 'OldBrowser';
+  }
+}
 
 const hex = (n) => n.toString(16).padStart(8, '0');
 
@@ -50,6 +61,7 @@ async function inflate(packed, header, pacer) {
     await writer.close();
   };
   let length = 0;
+  if (header.rawLength > MOST_BYTES) throw new DamagedData('its data is larger than any page is');
   try {
     const raw = new Uint8Array(header.rawLength);
     const fed = feed();
@@ -194,6 +206,7 @@ async function readSamples(columns, meta, samples, weights, pacer) {
   const thread = columns.has('STHR')
     ? await readVarints(column(columns, 'STHR'), new Uint32Array(count), pacer)
     : new Uint32Array(count);
+  if (columns.has('STHR') && thread.some((t) => !(t < meta.threads))) throw new DamagedData('a sample has no thread');
   const repeat = columns.has('SCNT') ? await readVarints(column(columns, 'SCNT'), new Float64Array(count), pacer) : null;
   const weight = columns.has('SWGT') ? await readVarints(column(columns, 'SWGT'), new Float64Array(count), pacer) : null;
   // Rests of CPU time are entries that stand for no sample.
@@ -228,10 +241,11 @@ export async function readCapture(text, pacer) {
   const columns = splitColumns(await inflate(packed, header, pacer));
   let meta;
   try {
-    meta = JSON.parse(new TextDecoder().decode(column(columns, 'META').bytes));
+    meta = cleanMeta(JSON.parse(new TextDecoder().decode(column(columns, 'META').bytes)));
   } catch (error) {
     throw error instanceof DamagedData ? error : new DamagedData('its description cannot be read');
   }
+  checkCounts(meta, (id) => (columns.has(id) ? columns.get(id).bytes.length : 0));
   const names = await readNames(columns, meta.names, pacer);
   const threads = meta.threads ? await readTexts(columns, 'HLEN', 'HNAM', meta.threads, pacer) : [];
   const parts = await readTree(columns, meta, names, pacer);

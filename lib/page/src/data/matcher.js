@@ -4,6 +4,8 @@
 // Regular expressions, matched where they cannot freeze the page: an expression can take longer than the age of the
 // universe, none can be interrupted, and which ones do cannot be told by their text. A worker can be ended.
 
+import { workerOf } from './worker.js';
+
 // From when the worker has begun. A sane expression takes 25 ms for the 20 000 names of a large capture.
 const LIMIT_MS = 2000;
 
@@ -17,18 +19,6 @@ const WORKER =
   'const expression=new RegExp(source,flags),hits=new Uint8Array(names.length);' +
   'for(let n=0;n<names.length;n++)if(expression.test(names[n].slice(0,2000)))hits[n]=1;' +
   'postMessage(hits,[hits.buffer])}';
-
-let workerUrl = null;
-
-// The page's policy (Content-Security-Policy) allows this one script besides its own.
-function startWorker() {
-  if (!workerUrl) {
-    const url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
-    const { trustedTypes } = window;
-    workerUrl = trustedTypes ? trustedTypes.createPolicy('jprof-matcher', { createScriptURL: () => url }).createScriptURL('') : url;
-  }
-  return new Worker(workerUrl);
-}
 
 export class Matcher {
   constructor() {
@@ -55,7 +45,7 @@ export class Matcher {
     const [job] = this.jobs;
     if (!job) return;
     try {
-      this.worker ??= startWorker();
+      this.worker ??= workerOf('jprof-matcher', () => WORKER);
     } catch {
       return this.finish(() => job.reject('this browser does not let a page run expressions; text is found'));
     }

@@ -3,7 +3,7 @@
 
 // What the user chose, as one object; how it goes into the fragment of the address and back; undo.
 
-export const VIEWS = ['graph', 'callers', 'sandwich', 'table', 'tree'];
+export const VIEWS = ['graph', 'callers', 'sandwich', 'table', 'tree', 'chart'];
 
 export function emptyState() {
   return {
@@ -33,6 +33,8 @@ export function emptyState() {
     rate: false,
     bySelf: false, // colours of a comparison: by the change of self weight, not of total
     heat: false,
+    chartWindow: null, // [from, to] in ticks: what the flame chart shows; null: all of it
+    lanes: null, // keys of its open lanes; null: the heaviest, while they have few rows
   };
 }
 
@@ -64,6 +66,8 @@ export function writeFragment(state) {
   put('j', { all: 'a', pools: 'p' }[state.roots]);
   put('k', state.chips.map((chip) => chip.verb + ':' + encodeURIComponent(chip.text)).join(','));
   put('th', state.threads && (state.threads.join('.') || '-'));
+  put('cw', state.chartWindow && state.chartWindow.map((tick) => Number(tick.toFixed(2))).join('~'));
+  put('lo', state.lanes && (state.lanes.join('~') || '-'));
   let shortened = false;
   let text = pairs.join('&');
   while (text.length > MAX_FRAGMENT && pairs.length) {
@@ -112,6 +116,9 @@ export function readFragment(text) {
   state.pools = get('tg').slice(0, 1000);
   if (get('k')) state.chips = readChips(get('k'));
   if (get('th')) state.threads = get('th') === '-' ? [] : get('th').split('.').filter((h) => /^[0-9a-z]+$/.test(h));
+  const shown = numbers(get('cw'), '~');
+  if (get('cw') && isRange(shown)) state.chartWindow = shown;
+  if (get('lo')) state.lanes = get('lo').split('~').filter((key) => /^[0-9a-z]+(\.\d+)?$/.test(key));
   return state;
 }
 

@@ -145,6 +145,12 @@ export class Colours {
   }
 }
 
+// Of thread states, in the order of their numbers.
+const STATE_LIGHT = ['#6f9bd1', '#4f9d69', '#8cc084', '#c9ccd3', '#d8b765', '#e3cf97', '#d1685c', '#d9975a'];
+const STATE_DARK = ['#5f8cc4', '#4b9265', '#6f9f68', '#565b66', '#a58839', '#8c7b48', '#b5544a', '#b0743c'];
+
+export const stateColour = (state, dark) => (dark ? STATE_DARK : STATE_LIGHT)[Math.min(state, STATE_LIGHT.length - 1)];
+
 // Comparison: hue is direction, strength is evidence (0 none, 1 some, 2 strong).
 export function evidenceColour(direction, strength, dark) {
   if (!direction || !strength) return dark ? '#3a3d44' : '#d9dce1';

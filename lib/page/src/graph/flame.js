@@ -39,6 +39,8 @@ export class FlameView {
     this.cursor = -1;
     this.hovered = null;
     this.fits = false;
+    // From which width on a line shows that a box is the application's.
+    this.ownPixels = 4;
     this.drawn = [];
     this.outlined = [];
     this.scrolled = 0;
@@ -266,7 +268,7 @@ export class FlameView {
       if (model.hatched(node[k])) this.hatch(left[k], y, wide, tall);
       const own = model.own(node[k]);
       const from = Math.max(0, left[k]);
-      if (own) {
+      if (own && wide > this.ownPixels) {
         pen.fillStyle = ownColour(model.dark);
         pen.fillRect(from, y + tall - 2, Math.min(width, right[k] - 1) - from, 2);
       }

@@ -60,7 +60,7 @@ function click(view, event, at) {
     return view.listener.open(view, hit.run);
   }
   const again = event.pointerType !== 'mouse' && hit.node === view.cursor && !hit.run;
-  view.listener.select(view, hit.node, hit.run);
+  view.listener.select(view, hit.node, hit.run, hit);
   view.tapped = again ? hit.node : -1;
 }
 
@@ -79,6 +79,7 @@ export function bindGestures(view) {
   let start = null;
   let dragged = false;
   let spread = null;
+  let brushing = false;
   const { surface } = view;
   bindWheel(view);
   bindTaps(view);
@@ -89,6 +90,7 @@ export function bindGestures(view) {
     if (fingers.size === 1) {
       start = at;
       dragged = false;
+      brushing = Boolean(view.brush && event.shiftKey);
     }
     spread = null;
     try {
@@ -113,6 +115,7 @@ export function bindGestures(view) {
     if (!dragged && Math.hypot(at.x - start.x, at.y - start.y) <= CLICK_SLOP) return;
     dragged = true;
     view.listener.hover(view, null, event);
+    if (brushing) return view.brush(start.x, at.x, false);
     view.pan(before.x - at.x);
     view.element.scrollTop += before.y - at.y;
   });
@@ -120,7 +123,8 @@ export function bindGestures(view) {
     if (!fingers.delete(event.pointerId)) return;
     spread = null;
     if (fingers.size === 0 && !dragged && event.type === 'pointerup') click(view, event, local(view, event));
-    if (fingers.size === 0 && dragged) view.listener.settled(view);
+    if (fingers.size === 0 && dragged && brushing) view.brush(start.x, local(view, event).x, true);
+    else if (fingers.size === 0 && dragged) view.listener.settled(view);
   };
   listen(surface, 'pointerup', release);
   listen(surface, 'pointercancel', release);

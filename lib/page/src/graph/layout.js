@@ -8,7 +8,7 @@ const MIN_PIXELS = 0.5;
 // Trees that grow while they are looked at grow for so long in one frame, and go on in the next.
 const GROW_MS = 40;
 
-class Row {
+export class Row {
   constructor() {
     this.node = [];
     this.left = [];

@@ -3,25 +3,25 @@
 
 // Samples over time, stacked by thread state. Dragging selects a range; everything else follows.
 import { h, later, listen, oncePerFrame } from '../dom/dom.js';
-import { markColour, textColour } from '../graph/colours.js';
+import { markColour, stateColour, textColour } from '../graph/colours.js';
 import { drawHeat, heatCells, heatGrid, heatTick } from './heat.js';
 import { formatClock, formatCount, formatSeconds, formatShare, plural } from '../data/numbers.js';
 import { weightOf } from '../data/selection.js';
 import { countBins, holdsHit, intervalTicks, isChosen, passes, stacked, sumOf, timeBins } from '../data/timeline.js';
 
 export const STATES = ['unknown', 'running', 'runnable', 'sleeping', 'waiting', 'parked', 'blocked', 'in native'];
-const STATE_LIGHT = ['#6f9bd1', '#4f9d69', '#8cc084', '#c9ccd3', '#d8b765', '#e3cf97', '#d1685c', '#d9975a'];
-const STATE_DARK = ['#5f8cc4', '#4b9265', '#6f9f68', '#565b66', '#a58839', '#8c7b48', '#b5544a', '#b0743c'];
 
 export class Strip {
   constructor(app) {
     this.app = app;
     this.surface = h('canvas', { 'aria-hidden': 'true' });
     this.label = h('div.strip-label');
+    this.window = h('i.strip-window', { 'aria-hidden': 'true', hidden: true });
     this.element = h(
       'div.strip',
       { tabindex: '0', role: 'group', alt: 'Time: drag to select a range; arrow keys move it, Shift and arrows resize it', 'aria-describedby': 'strip-label' },
       this.surface,
+      this.window,
       this.label,
     );
     this.label.id = 'strip-label';
@@ -115,6 +115,7 @@ export class Strip {
     const span = Math.min(end, Math.max(20, (to - from) * Math.exp(Math.max(-200, Math.min(200, event.deltaY)) * 0.003)));
     const left = Math.min(Math.max(0, middle - ((middle - from) * span) / (to - from)), end - span);
     this.zoomed = span >= end ? null : [left, left + span];
+    this.showWindow();
     this.cells = null;
     this.redraw();
   }
@@ -190,6 +191,7 @@ export class Strip {
   show() {
     this.element.hidden = !this.available;
     this.element.classList.toggle('heat', this.app.state.heat);
+    this.showWindow();
     if (this.available) this.redraw();
   }
 
@@ -241,10 +243,9 @@ export class Strip {
         });
       }
     };
-    const colours = dark ? STATE_DARK : STATE_LIGHT;
     if (layers.filtered || found || selected) bars(whole, () => (dark ? '#353a43' : '#dde0e6'));
     // What is sought stands out from what the filters leave.
-    bars(shown, found || selected ? () => (dark ? '#565c68' : '#b9bfca') : (s) => colours[s]);
+    bars(shown, found || selected ? () => (dark ? '#565c68' : '#b9bfca') : (s) => stateColour(s, dark));
     if (found) bars(found, () => markColour(dark));
     if (!selected) return;
     // A line, through which what was found can be seen.
@@ -270,6 +271,20 @@ export class Strip {
       context.fillStyle = dark ? '#8c4640' : '#d98a82';
       for (let x = Math.ceil(left / 6) * 6; x < right; x += 6) context.fillRect(x, 0, 1, height);
     }
+  }
+
+  // The part of the time that the flame chart shows.
+  showWindow() {
+    const { chart, state } = this.app;
+    const { style } = this.window;
+    const shown = this.available && chart && state.chartWindow;
+    this.window.hidden = !shown;
+    if (!shown) return;
+    const [from, to] = this.view;
+    const share = (tick) => Math.min(1, Math.max(0, (tick - from) / (to - from)));
+    const [left, right] = shown.map(share);
+    style.left = 100 * left + '%';
+    style.width = 100 * (right - left) + '%';
   }
 
   drawRange(context, range, height, colour, word, width, dark) {

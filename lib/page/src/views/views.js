@@ -45,6 +45,33 @@ export function modelOf(app, tree, measure, values) {
   };
 }
 
+// The model of the call tree itself: what a comparison or a search says of its boxes is in their colours.
+export function shadedModel(app) {
+  const { tree } = app.result;
+  const model = modelOf(app, tree, app.shown, { total: app.shown.total, rootName: app.rootName });
+  if (app.result.comparing) compare(app, model);
+  else if (app.colouring === 'search' && app.hits) colourFound(app, model);
+  return model;
+}
+
+// By search: what hits call belongs to them, as their width says.
+function colourFound({ dark, hits, result }, model) {
+  const flags = stacksWith(result.tree, hits);
+  const rest = model.fill;
+  model.fill = (node) => (model.marked(node) ? markColour(dark) : flags[node] ? belowFoundColour(dark) : rest(node));
+}
+
+function compare(app, model) {
+  const judgeNode = nodeEvidence(app.result, app.state, app.state.bySelf ? 'self' : 'total');
+  const [base, other] = app.result.measures;
+  model.fill = (node) => {
+    if (node === 0) return app.colours.of(-1, 0);
+    const verdict = judgeNode(node);
+    return evidenceColour(verdict.direction, verdict.strength, app.dark);
+  };
+  model.hatched = (node) => base.total[node] === 0 || other.total[node] === 0;
+}
+
 export class GraphView {
   constructor(app) {
     this.app = app;
@@ -90,12 +117,8 @@ export class GraphView {
     const { app } = this;
     const { tree } = app.result;
     const { total } = app.shown;
-    const model = modelOf(app, tree, app.shown, { total, rootName: app.rootName });
-    if (app.result.comparing) this.compare(model);
-    else {
-      if (!model.order) model.self = app.shown.self;
-      if (app.colouring === 'search' && app.hits) this.colourFound(model);
-    }
+    const model = shadedModel(app);
+    if (!app.result.comparing && !model.order) model.self = app.shown.self;
     if (app.hits && app.hitList) {
       model.ticks = app.hitList.slice(0, 300).map((node) => ({
         weight: total[node],
@@ -121,26 +144,6 @@ export class GraphView {
     if (!same || this.drawnFor !== total) this.minimap.forget();
     this.drawnFor = total;
     this.minimap.redraw();
-  }
-
-  // By search: what hits call belongs to them, as their width says.
-  colourFound(model) {
-    const { dark, hits, result } = this.app;
-    const flags = stacksWith(result.tree, hits);
-    const rest = model.fill;
-    model.fill = (node) => (model.marked(node) ? markColour(dark) : flags[node] ? belowFoundColour(dark) : rest(node));
-  }
-
-  compare(model) {
-    const { app } = this;
-    const judgeNode = nodeEvidence(app.result, app.state, app.state.bySelf ? 'self' : 'total');
-    const [base, other] = app.result.measures;
-    model.fill = (node) => {
-      if (node === 0) return app.colours.of(-1, 0);
-      const verdict = judgeNode(node);
-      return evidenceColour(verdict.direction, verdict.strength, app.dark);
-    };
-    model.hatched = (node) => base.total[node] === 0 || other.total[node] === 0;
   }
 
   redraw() {
