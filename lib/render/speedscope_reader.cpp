@@ -146,13 +146,15 @@ class SpeedscopeIntake {
     if (scaled == 0) {
       return;
     }
-    if (!(scaled > 0 && scaled < kMaxCount && at * factor < kMaxCount)) {
+    // A value begins at its time; a sample stands for what was before it.
+    const double end = at * factor + scaled;
+    if (!(scaled > 0 && scaled < kMaxCount && end < kMaxCount)) {
       ignored_.note(values_, scaled < 0 ? "it is below 0" : "it is not a number below 9e15");
       return;
     }
     const bool timed = unit_.ends_with("seconds");
     samples_.push_back(
-        {.time = std::chrono::nanoseconds(timed ? std::llround(std::max(0.0, at * factor)) : 0),
+        {.time = std::chrono::nanoseconds(timed ? std::llround(std::max(0.0, end)) : 0),
          .thread = thread_,
          .stack = builder_.intern_stack(stack_)});
     weights_.push_back(scaled);

@@ -100,7 +100,7 @@ class Intake {
     const [node, weight, time, thread] = ['node', 'weight', 'time', 'thread'].map((which) => this.entries[which].done());
     if (!node.length) throw new DamagedData('its speedscope JSON has no samples');
     const facts = [['source', 'speedscope']];
-    if (this.otherUnits) facts.push(['profiles of other units, left out', String(this.otherUnits)]);
+    if (this.otherUnits) facts.push(['profiles of other units', String(this.otherUnits)]);
     if (this.ignored) facts.push(['ignored values', String(this.ignored)]);
     const unit = this.timed ? 'ns' : this.unit === 'bytes' ? 'bytes' : 'samples';
     // A value says when it began; a sample here, when it ended.

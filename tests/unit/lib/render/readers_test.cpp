@@ -99,6 +99,17 @@ TEST(Speedscope, ReadsSampledAndEventedProfilesAsThreads) {
   EXPECT_EQ(profile->info().facts.back().first, "profiles of other units");
 }
 
+TEST(Speedscope, GivesASampleTheEndOfItsSpan) {
+  const auto profile = render::read_speedscope(kSpeedscope, "x");
+
+  ASSERT_TRUE(profile.has_value());
+  std::vector<std::int64_t> ends;
+  for (const profile::Sample& sample : profile->samples()) {
+    ends.push_back(sample.time.count() / 1'000'000);
+  }
+  EXPECT_EQ(ends, (std::vector<std::int64_t>{1, 3, 4, 9, 10}));
+}
+
 std::string speedscope_of(const std::string& unit, const std::string& weights) {
   return R"({"shared":{"frames":[{"name":"a"},{"name":"b"},{"name":"c"}]},"profiles":[{"type":"sampled",)"
          R"("unit":")" +
