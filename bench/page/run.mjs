@@ -3,8 +3,9 @@
 //
 // The page beside async-profiler's, speedscope and flamegraph.pl, on the same stacks, in turn.
 //
-//   bench/page/run [P1] [P2] [--runs N] [--only NAME,...] [--bin FOLDER]
+//   bench/page/run [P1] [P2] [chart] [--runs N] [--only NAME,...] [--bin FOLDER] [--samples N]
 //
+//   chart   the flame chart beside speedscope's view in the order of time (chart.mjs), of --samples (default 1000000)
 //   --bin   where the jprof is that writes; default build/image, the program that is shipped (scripts/build --static)
 //   write   the command that makes the file from collapsed stacks; jprof also from its own recording
 //   size    of what is opened
@@ -28,6 +29,7 @@ import { fileURLToPath } from 'node:url';
 import { P1, P2, writeCollapsed } from '../../tests/page/big_profile.mjs';
 import { browser, closeBrowser } from '../../tests/page/browser.mjs';
 import { heapAfterCollection, median, percentile, workOfZooms } from '../../tests/page/measure.mjs';
+import { compareCharts } from './chart.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const args = process.argv.slice(2);
@@ -250,9 +252,11 @@ function ownWriter(stacks, name) {
 const server = only.includes('speedscope') ? await serve(join(part('speedscope'), 'dist/release')) : null;
 console.log(`load ${loadavg()[0].toFixed(1)} on ${cpus().length} processors, ${runs} runs`);
 const wanted = args.filter((arg) => arg === 'P1' || arg === 'P2');
+const charts = args.includes('chart');
 const small = { file: join(work, 'small.collapsed') };
 writeCollapsed(200, small.file);
-ownWriter(small, 'small (200 stacks)');
-for (const name of wanted.length ? wanted : ['P1', 'P2']) await compare(name, name === 'P1' ? P1 : P2, server);
+if (wanted.length || !charts) ownWriter(small, 'small (200 stacks)');
+for (const name of wanted.length || charts ? wanted : ['P1', 'P2']) await compare(name, name === 'P1' ? P1 : P2, server);
+if (charts || !wanted.length) await compareCharts({ samples: Number(option('--samples', 1e6)), work, jprof, server, only });
 await closeBrowser();
 if (server) server.close();
