@@ -3,6 +3,7 @@
 
 // The flame chart. What must be in it is worked out here from the samples themselves, apart from the page's code.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { closeBrowser, settle, withPage } from './browser.mjs';
 import { T2, T3, diffPage, pageOf, perfText, randomNumbers } from './fixtures.mjs';
@@ -244,6 +245,30 @@ test('B82: search walks through time, filters and ranges leave their samples, Sh
     await press(page, '0');
     assert.match(await hover(page, place.width * 0.5, 1.5 * ROW), /main\.run|alpha/);
   });
+});
+
+test('B82: saved as SVG, it has the boxes that it shows, in their colours', async () => {
+  const profile = wander(4);
+  const lanes = lanesOf(profile);
+  for (const colorScheme of ['light', 'dark']) {
+    await withPage(pageOf(recordingOf(profile), { name: 'svg.jprof' }), { hash: '#v=chart&cw=100~300', colorScheme }, async (page) => {
+      await page.getByText('Save', { exact: true }).click();
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save as SVG' }).click()]);
+      const svg = readFileSync(await download.path(), 'utf8');
+      await page.keyboard.press('Escape');
+      for (const { name } of lanes) assert.match(svg, new RegExp(`font-weight="bold">${name} `));
+      const box = boxAt(lanes[0], 0, lanes[0].entries.find((e) => e.from > 120 && e.to - e.from > 6).from + 3);
+      const middle = (Math.max(100, box.from) + Math.min(300, box.to)) / 2;
+      const drawn = [...svg.matchAll(/<g><title>(\S*) [^<]*<\/title><rect x="([\d.]+)" y="54" width="([\d.]+)" [^>]*fill="(#\w+)"/g)].map(([, name, x, wide, fill]) => ({ name, from: 100 + Number(x) / 6, to: 100 + (Number(x) + Number(wide)) / 6, fill }));
+      const found = drawn.find(({ from, to }) => from <= middle && middle < to);
+      assert.equal(found.name, box.name);
+      const area = await chartBox(page);
+      const beside = (found.from + Math.min(found.to, found.from + 2)) / 2;
+      await page.mouse.move(5, 5);
+      const [r, g, b] = await pixel(page, Math.round(area.x + ((beside - 100) / 200) * area.width), Math.round(area.y + ROW + 3));
+      assert.equal(found.fill, '#' + [r, g, b].map((n) => n.toString(16).padStart(2, '0')).join(''));
+    });
+  }
 });
 
 test('B82: lost samples are no idle time', async () => {

@@ -131,6 +131,10 @@ test('B84: folded text, speedscope and pages, packed and pasted', async () => {
       assert.equal(await page.locator('.ruler').isVisible(), chart, name);
     });
   }
+  let made;
+  await withPage(pageOf(speedscope, { name: 's.json', title: 's.json' }), {}, async (page) => {
+    made = await shown(page);
+  });
   await withPage(viewer, {}, async (page) => {
     await openInViewer(page, given('s.json', speedscope));
     await painted(page);
@@ -142,6 +146,9 @@ test('B84: folded text, speedscope and pages, packed and pasted', async () => {
     assert.match(of('main')[1], /^100 % 130 ms$/);
     assert.match(of('work')[0], /^38\.5 % 50\.0 ms$/);
     assert.match(of('rest')[0], /^15\.4 % 20\.0 ms$/);
+    // As `jprof convert` has it, apart from the facts that only a command knows.
+    const { table, strip } = await shown(page);
+    assert.deepEqual({ table, strip }, { table: made.table, strip: made.strip });
   });
   // Pasted text.
   await withPage(viewer, {}, async (page) => {
@@ -171,7 +178,7 @@ async function drop(page, name, text) {
 test('B85: a file that is dropped on a page is shown beside, or compared', async () => {
   await withPage(pageOf(T2, { title: 'first' }), {}, async (page) => {
     assert.deepEqual(await drop(page, 'second.collapsed', T2.replace('Pool.get 30', 'Pool.get 90')), { veiled: true, taken: true });
-    await page.getByRole('button', { name: 'Compare: it is the base' }).click();
+    await page.getByRole('button', { name: 'Compare, with this as the base' }).click();
     await settle(page);
     assert.match(await page.locator('.titles h1').innerText(), /^first compared with second\.collapsed$/);
     await press(page, '4');

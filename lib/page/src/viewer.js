@@ -4,6 +4,7 @@
 // A page without a capture: it waits for one.
 import { App } from './app.js';
 import { CAPTURE_ENDINGS, bindDrop, bindPaste } from './controls/library.js';
+import { Theme } from './controls/theme.js';
 import { readOther } from './data/intake.js';
 import { clip, visible } from './data/names.js';
 import { h, refill } from './dom/dom.js';
@@ -20,6 +21,8 @@ export function startViewer(shadow) {
     said,
     h('p.hint', 'Files stay on this machine: this page loads nothing and sends nothing.'),
   );
+  const theme = new Theme(() => shadow.host.classList.toggle('dark', theme.dark));
+  theme.changed();
   let busy = false;
   async function open(files) {
     if (busy || !files.length) return;

@@ -396,6 +396,12 @@ class PluginTest(PluginRig):
         with open(shown, encoding="utf-8") as text:
             self.assertEqual(text.read(), os.path.realpath(os.path.join(self.work, "jprof-a.html")))
         self.run_plugin("open", "nosuch.html", code=2)
+        # An empty page is no capture: it is shown, and not taken for the newest one.
+        self.assertTrue(self.run_plugin("open", "--viewer")[0].endswith("/jprof-viewer.html\n"))
+        with open(shown, encoding="utf-8") as text, open(text.read(), encoding="utf-8") as viewer:
+            self.assertIn('<div id="jprof" data-viewer>', viewer.read())
+        self.assertTrue(self.run_plugin("open")[0].endswith("/jprof-a.html\n"))
+        self.assertTrue(self.run_plugin("open", "--viewer", "mine.html")[0].endswith("/mine.html\n"))
         self.extra = {"BROWSER": "/nonexistent/browser"}
         self.assertIn("set BROWSER", self.run_plugin("open", code=2)[1])
 

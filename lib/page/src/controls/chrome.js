@@ -94,8 +94,8 @@ export class Chrome {
         button('Save as PNG', () => app.savePng()),
         button('Save as folded text', () => app.saveFolded()),
         button('Print', () => print()),
-        h('label', 'Open another capture ', (this.others = h('input', { type: 'file', multiple: true, alt: 'Open another capture', accept: CAPTURE_ENDINGS, onchange: () => app.library.open([...this.others.files]) }))),
-        h('label', 'Compare with a base capture ', this.file),
+        h('label.file', 'Open another capture ', (this.others = h('input', { type: 'file', multiple: true, alt: 'Open another capture', accept: CAPTURE_ENDINGS, onchange: () => app.library.open([...this.others.files]) }))),
+        h('label.file', 'Compare with a base capture ', this.file),
       ),
     );
   }

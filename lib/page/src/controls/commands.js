@@ -401,7 +401,7 @@ export class Commands {
   }
 
   saveSvg() {
-    const { flame } = this;
+    const flame = this.chart ? this.chart.graph : this.flame;
     if (flame && flame.model) save(this.fileName('.svg'), 'image/svg+xml', [svgOf(flame, this.title)]);
   }
 

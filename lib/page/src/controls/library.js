@@ -45,6 +45,7 @@ export class Library {
   // Reads files one after the other, then asks what to do with them.
   async open(files) {
     const added = [];
+    this.app.chrome.closeMenus();
     this.problem = '';
     for (const file of files.slice(0, MOST_CAPTURES - this.entries.length)) {
       this.app.outline.say('Reading ' + clip(file.name, 100));
@@ -75,6 +76,7 @@ export class Library {
 
   // Compared at once, as the menu's entry says.
   async compareWith(file) {
+    this.app.chrome.closeMenus();
     this.problem = '';
     const base = await this.read(file, 'compared');
     if (!base) return this.app.render();
@@ -92,7 +94,7 @@ export class Library {
       this.dialog,
       h('h2', h('bdi', added.label)),
       h('p', 'What do you want to do with it?'),
-      h('div.choices', choice('Show it', () => this.show([added])), choice('Compare: it is the base', () => this.show([added, before])), choice('Compare: it is the new one', () => this.show([before, added])), choice('Later', () => this.app.render())),
+      h('div.choices', choice('Show it', () => this.show([added])), choice('Compare, with this as the base', () => this.show([added, before])), choice('Compare, with this as the new one', () => this.show([before, added])), choice('Later', () => this.app.render())),
     );
     this.app.render();
     this.dialog.showModal();
@@ -109,7 +111,7 @@ export class Library {
     const isShown = (entry) => shown.length === 1 && shown[0] === entry;
     const tabs = entries.map((entry) => button(entry.label, () => this.show([entry]), { class: 'plain toggle', 'aria-pressed': String(isShown(entry)) }));
     if (shown.length === 2) tabs.push(h('span.compared', `${shown[1].label} compared with ${shown[0].label}`));
-    else if (entries.length > 1) tabs.push(...entries.filter((entry) => !isShown(entry)).map((entry) => button(`Compare with ${entry.label}`, () => this.show([entry, shown[0]]), { class: 'plain' })));
+    else if (entries.length > 1) tabs.push(...entries.filter((entry) => !isShown(entry)).map((entry) => button(`Compare with ${entry.label}`, () => this.show([entry, shown[0]]), { class: 'toggle' })));
     refill(this.tabs, ...tabs);
   }
 }

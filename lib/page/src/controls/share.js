@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What leaves the page: copied text, files, paper.
-import { kindColour } from '../graph/colours.js';
+import { greyColour, markColour, textColour } from '../graph/colours.js';
 import { h } from '../dom/dom.js';
-import { layoutBoxes } from '../graph/layout.js';
 import { clip, visible } from '../data/names.js';
 import { formatCount, formatShare } from '../data/numbers.js';
 
@@ -63,34 +62,45 @@ export function foldedText(tree, names, measure, inside) {
 
 const xml = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
 
-// What the window shows, as a picture of boxes and text.
+// Programs that show pictures know fewer ways to write a colour than browsers.
+function hexOf(pen, colour) {
+  pen.fillStyle = colour;
+  return pen.fillStyle;
+}
+
+// What the window shows, as a picture of boxes and text, in the colours that it has.
 export function svgOf(view, title) {
-  const { model, from, to, flame } = view;
+  const { model, flame } = view;
   const width = 1200;
   const row = 18;
-  // A picture has no row of callers' names: their boxes are in it.
-  const layout = layoutBoxes(model, { from, to, width, rootRow: view.wholeRow, patience: Infinity });
-  const height = layout.rows.length * row + 40;
+  const rows = view.pictureRows(width);
+  const height = rows.length * row + 40;
+  const known = new Map();
+  const hex = (colour) => known.get(colour) ?? known.set(colour, hexOf(view.pen, colour)).get(colour);
+  const text = hex(textColour(model.dark));
   const out = [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
-    `<title>${xml(visible(title))}</title><rect width="100%" height="100%" fill="#fff"/><text x="8" y="20" font-size="15">${xml(visible(title))}</text>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="${text}">`,
+    `<title>${xml(visible(title))}</title><rect width="100%" height="100%" fill="${hex(model.background)}"/><text x="8" y="20" font-size="15">${xml(visible(title))}</text>`,
   ];
-  layout.rows.forEach((boxes, depth) => {
+  rows.forEach((boxes, depth) => {
     const y = flame ? height - (depth + 1) * row - 4 : 36 + depth * row;
+    if (boxes.title) out.push(`<text x="4" y="${y + 13}" font-weight="bold">${xml(clip(boxes.title, 160))}</text>`);
     for (let k = 0; k < boxes.node.length; k++) {
       const left = Math.max(0, boxes.left[k]);
       const wide = Math.min(width, boxes.right[k]) - left;
       const node = boxes.node[k];
       const name = boxes.run[k] ? '' : visible(clip(model.name(node), 300));
       const share = boxes.run[k] ? `${formatCount(boxes.run[k].frames)} frames` : formatShare(model.total[node], model.total[0]);
-      const fill = boxes.run[k] ? '#c3c7ce' : model.tree.name[node] < 0 ? '#e4e7ec' : kindColour(model.tree.kind[node], name, false);
-      const text = wide > 30 ? clip(name, Math.floor(wide / 7)) : '';
+      const fill = hex(boxes.run[k] ? greyColour(model.dark) : model.marked(node) ? markColour(model.dark) : model.fill(node));
+      const label = wide > 30 ? clip(name, Math.floor(wide / 7)) : '';
       out.push(
         `<g><title>${xml(name)} ${xml(share)}</title><rect x="${left.toFixed(2)}" y="${y}" width="${Math.max(0.3, wide - 0.5).toFixed(2)}" height="${row - 1}" fill="${fill}"/>` +
-          (text ? `<text x="${(left + 3).toFixed(2)}" y="${y + 13}">${xml(text)}</text>` : '') +
+          (label ? `<text x="${(left + 3).toFixed(2)}" y="${y + 13}">${xml(label)}</text>` : '') +
           '</g>',
       );
     }
+    // Where a thread ran for a part of the time only.
+    for (const [left, right, strength] of boxes.faded || []) out.push(`<rect x="${left.toFixed(2)}" y="${y}" width="${(right - left).toFixed(2)}" height="${row - 1}" fill="${hex(model.background)}" opacity="${strength.toFixed(2)}"/>`);
   });
   return out.join('\n') + '\n</svg>\n';
 }

@@ -91,6 +91,19 @@ export class ChartGraph extends FlameView {
     for (let row = first; row <= last; row++) this.layout.rows[row] ??= new Row();
   }
 
+  // Of every open lane, in view or not.
+  pictureRows(width) {
+    return this.places.flatMap(({ lane, rows }) => {
+      const made = new ChartRows(this.model.tree, (depth) => depth < rows);
+      made.fill(lane, { from: this.from, to: this.to, width });
+      const { left, right, share } = made.band;
+      const faded = this.model.told ? left.map((from, k) => [from, right[k], (1 - share[k]) * (1 - FAINTEST)]).filter(([, , strength]) => strength > 0.005) : [];
+      const { name, figures } = this.model.describe(lane);
+      const levels = Array.from({ length: rows }, (_, d) => Object.assign(made.depths.get(this.model.rootBelow ? rows - 1 - d : d) ?? new Row(), { faded }));
+      return [Object.assign(new Row(), { title: `${name}   ${figures}` }), ...levels];
+    });
+  }
+
   draw() {
     if (!this.model || !this.width) return;
     this.noteScroll();

@@ -160,6 +160,11 @@ export class FlameView {
     this.toStart = false;
   }
 
+  // Rows of a picture of what the window shows. It has no row of callers' names: their boxes are in it.
+  pictureRows(width) {
+    return layoutBoxes(this.model, { from: this.from, to: this.to, width, rootRow: this.wholeRow, patience: Infinity }).rows;
+  }
+
   top(row) {
     const y = this.flame ? this.content - (row + 1) * this.rowHeight : row * this.rowHeight;
     return y - this.scrolled;
