@@ -299,6 +299,37 @@ test('B45: paper has the facts and the top methods in black on white', async () 
   });
 });
 
+test('B44: copied as Markdown, it says what is selected, within bounds, and no name becomes markup', async () => {
+  const copied = async (page) => {
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = async (text) => void (window.copied = text);
+    });
+    await page.getByText('Save', { exact: true }).click();
+    await page.getByRole('button', { name: 'Copy as Markdown' }).click();
+    await page.keyboard.press('Escape');
+    await settle(page);
+    return page.evaluate(() => window.copied);
+  };
+  await withPage(pageOf(T2, { title: 'checkout' }), {}, async (page) => {
+    const all = await copied(page);
+    assert.match(all, /^# Profile `checkout`\n/);
+    assert.match(all, /- self 40\.9 %, total 50\.0 % `com\.acme\.db\.Pool\.get`/);
+    await press(page, '4');
+    await page.locator('.table-row').filter({ hasText: 'com.acme.db.Pool.get' }).click();
+    const one = await copied(page);
+    assert.match(one, /Method `com\.acme\.db\.Pool\.get`: 50\.0 % with what it calls, 40\.9 % in itself, 55 samples\./);
+    assert.match(one, /## What it calls\n- 9\.09 % `jdk\.internal\.misc\.Unsafe\.park`/);
+    assert.match(one, /## What calls it\n- 36\.4 % `com\.acme\.pay\.OrderService\.place`\n- 13\.6 % `com\.acme\.pay\.Refund\.make`/);
+  });
+  const hostile = Array.from({ length: 300 }, (_, i) => `root;a\`b](javascript:x)\u202e${'x'.repeat(500)}${i} ${i + 1}`).join('\n');
+  await withPage(pageOf(hostile), {}, async (page) => {
+    const text = await copied(page);
+    assert.ok(text.length <= 6100, `${text.length} letters`);
+    for (const line of text.split('\n')) assert.ok((line.match(/`/g) || []).length % 2 === 0, line);
+    assert.doesNotMatch(text, /\u202e/);
+  });
+});
+
 test('B45: paper has every method, not the first ones alone', async () => {
   await withPage(pageOf(Array.from({ length: 75 }, (_, i) => `root;m${i} ${i + 1}\n`).join('')), {}, async (page) => {
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));

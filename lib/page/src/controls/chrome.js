@@ -90,6 +90,7 @@ export class Chrome {
         button('Copy link to this view', () => app.copyLink()),
         button('Copy folded line', () => app.copyFolded()),
         button('Copy table', () => app.copyTable()),
+        button('Copy as Markdown', () => app.copyPrompt(), { title: 'What is selected, for a ticket or an assistant' }),
         button('Save as SVG', () => app.saveSvg()),
         button('Save as PNG', () => app.savePng()),
         button('Save as folded text', () => app.saveFolded()),

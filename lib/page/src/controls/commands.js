@@ -6,6 +6,7 @@ import { refill } from '../dom/dom.js';
 import { KIND_START, isJava } from '../data/names.js';
 import { recordedNode, unfoldedBelow } from '../data/roots.js';
 import { startOf } from '../graph/layout.js';
+import { promptText } from './prompt.js';
 import { copyText, foldedLine, foldedText, printedTable, save, stackText, svgOf } from './share.js';
 import { Undo } from '../data/state.js';
 
@@ -387,6 +388,10 @@ export class Commands {
   copyTable() {
     if (!this.views.table.made || this.views.table.made !== this.result) this.views.table.show();
     this.copy(this.views.table.text(), 'table');
+  }
+
+  copyPrompt() {
+    this.copy(promptText(this), 'Markdown');
   }
 
   copyLink() {
