@@ -287,4 +287,19 @@ TEST(PageWriter, SaysThatThereAreNoSamples) {
   EXPECT_NE(page->find("No samples."), std::string::npos);
 }
 
+TEST(PageWriter, WritesAViewerThatHasNoDataAndTheSamePolicy) {
+  const std::string viewer = page::write_viewer_page();
+  const auto capture = page::write_page(folded("main;hot 75\n"));
+
+  ASSERT_TRUE(capture.has_value());
+  const auto policy_of = [](const std::string& html) {
+    const std::size_t begin = html.find("Content-Security-Policy");
+    return html.substr(begin, html.find('>', begin) - begin);
+  };
+  EXPECT_EQ(policy_of(viewer), policy_of(*capture));
+  EXPECT_NE(policy_of(viewer).find("trusted-types jprof-matcher jprof-reader"), std::string::npos);
+  EXPECT_NE(viewer.find("<div id=\"jprof\" data-viewer>"), std::string::npos);
+  EXPECT_EQ(viewer.find("id=\"jprof-data\""), std::string::npos);
+}
+
 } // namespace
