@@ -8,7 +8,8 @@ import { Damaged, Fields } from './wire.js';
 const MOST_ENTRIES = 4e6;
 const MOST_DEPTH = 65536;
 const MOST_CHUNK_SAMPLES = 1 << 20;
-const MOST_STACK_FRAMES = 100e6;
+const MOST_STACK_FRAMES = 50e6;
+const NO_FRAME = 0xffffffff;
 const [STRINGS, FRAMES, STACKS, THREADS, SAMPLES] = [1, 2, 3, 4, 5];
 const KIND_ERROR = 10;
 const LAST_KIND = 12;
@@ -20,7 +21,7 @@ export class RecordingDecoder {
     this.set = new StackSet();
     this.strings = [];
     this.frames = [];
-    this.stacks = []; // Int32Array of numbers of frames, root first
+    this.stacks = []; // numbers of frames, root first
     this.threads = new Map();
     this.stackFrames = 0;
     this.entries = { time: new Numbers(), thread: new Numbers(), stack: new Numbers(), state: new Numbers(Uint8Array), weight: new Numbers(), count: new Numbers() };
@@ -78,10 +79,10 @@ export class RecordingDecoder {
       const more = rest.varint();
       if (kept > stack.length || more > content.left || kept + more > MOST_DEPTH) throw new Damaged();
       stack = stack.slice(0, kept);
-      for (let k = 0; k < more; k++) stack.push(content.varint());
+      for (let k = 0; k < more; k++) stack.push(Math.min(content.varint(), NO_FRAME));
       this.stackFrames += stack.length;
       if (this.stackFrames > MOST_STACK_FRAMES) throw tooLarge();
-      this.stacks.push(Float64Array.from(stack));
+      this.stacks.push(Uint32Array.from(stack));
     }
   }
 
