@@ -7,7 +7,7 @@
 #include <ucontext.h>
 
 // A load that faults is resumed at jprof_load_failed, a copy at jprof_copy_done, where x2 still
-// holds what is left.
+// holds the number of bytes left.
 asm(R"(
   .text
   .p2align 4
@@ -139,7 +139,7 @@ std::uint64_t address_of(const char* label) {
   return reinterpret_cast<std::uint64_t>(label);
 }
 
-// b, bl: 26 bits of distance in instructions
+// b, bl: a distance of 26 bits, in instructions
 std::uint64_t branch_target(std::uint64_t pc, std::uint32_t instruction) {
   const auto distance = static_cast<std::int64_t>(std::uint64_t{instruction} << 38) >> 36;
   return pc + static_cast<std::uint64_t>(distance);
@@ -155,7 +155,7 @@ bool frees_frame(std::uint32_t instruction) {
 }
 
 // After the frame is freed HotSpot emits nothing but a safepoint poll and `ret`, at most six
-// instructions (aarch64.ad, MachEpilogNode). Walk back over what may stand between.
+// instructions (aarch64.ad, MachEpilogNode). Walk back over whatever may be in between.
 bool in_epilogue(std::uint64_t pc) {
   std::uint32_t instruction = 0;
   if (load(pc, &instruction) && instruction == kRet) {
@@ -169,14 +169,14 @@ bool in_epilogue(std::uint64_t pc) {
       std::uint32_t before = 0;
       return load(pc - 4 * back - 4, &before) && restores_frame_record(before);
     }
-    if ((instruction & 0xffc07fff) == 0xa8c07bfd) { // ldp x29, x30, [sp], #n frees it as well
+    if ((instruction & 0xffc07fff) == 0xa8c07bfd) { // ldp x29, x30, [sp], #n frees it, too
       return true;
     }
   }
   return false;
 }
 
-// The frame exists from `sub sp, sp, #n` (or stp ..., [sp, #-n]!) on.
+// The frame exists after `sub sp, sp, #n` (or stp ..., [sp, #-n]!).
 bool frame_allocated(const FixedFrameCode& code, std::uint64_t pc) {
   for (std::uint64_t at = pc - 4; at >= code.begin && at + 32 >= pc; at -= 4) {
     std::uint32_t instruction = 0;
@@ -190,8 +190,8 @@ bool frame_allocated(const FixedFrameCode& code, std::uint64_t pc) {
   return false;
 }
 
-// A `bl` reaches 128 MiB: HotSpot's compiled code calls what is farther away through `ldr x8, 1f;
-// br x8; 1: .quad target` of its own (NativeCallTrampolineStub).
+// A `bl` reaches 128 MiB: HotSpot's compiled code calls what is farther away through a trampoline
+// of its own, `ldr x8, 1f; br x8; 1: .quad target` (NativeCallTrampolineStub).
 std::uint64_t behind_trampoline(std::uint64_t target) {
   std::uint32_t code[2] = {};
   std::uint64_t behind = 0;
@@ -200,7 +200,7 @@ std::uint64_t behind_trampoline(std::uint64_t target) {
   return trampoline ? behind : target;
 }
 
-// The begin of struct sigcontext, arch/arm64/include/uapi/asm/sigcontext.h.
+// The beginning of struct sigcontext, arch/arm64/include/uapi/asm/sigcontext.h.
 struct SavedRegisters {
   std::uint64_t fault_address, regs[31], sp, pc;
 };
@@ -217,17 +217,17 @@ Registers registers_of(const SavedRegisters& saved) {
                    .third_argument = saved.regs[2]};
 }
 
-// The signal's frame, struct rt_sigframe of arch/arm64/kernel/signal.c: the siginfo, the ucontext.
+// The signal frame, struct rt_sigframe of arch/arm64/kernel/signal.c: the siginfo, the ucontext.
 constexpr std::uint64_t kSiginfoBytes = 128;
 
-// mov x8, #139; svc #0: rt_sigreturn, as the vDSO and every C library have it.
+// mov x8, #139; svc #0: rt_sigreturn, as in the vDSO and every C library.
 bool is_signal_return(std::uint64_t pc) {
   std::uint64_t code = 0;
   return load(pc, &code) && code == 0xd4000001d2801168;
 }
 
 // What the three instructions before `pc` have put into a register, as for calls that are too far
-// for a branch (MacroAssembler::movptr of macroAssembler_aarch64.cpp); 0 if it is something else.
+// for a branch (MacroAssembler::movptr of macroAssembler_aarch64.cpp); 0 if they do something else.
 std::uint64_t made_address(std::uint64_t pc, std::uint32_t register_number) {
   constexpr std::uint32_t kMove[3] = {0xd2800000, 0xf2a00000, 0xf2c00000}; // movz, movk 16, movk 32
   std::uint32_t code[3] = {};
@@ -345,7 +345,8 @@ std::uint64_t jump_target(std::uint64_t pc) {
 }
 
 std::uint64_t strip_return_address(std::uint64_t address) {
-  return address & 0x0000ffffffffffffULL; // user space ends at 2^48 at most (TBI, PAC above)
+  return address &
+         0x0000ffffffffffffULL; // user space ends at 2^48 at most (TBI and PAC use the bits above)
 }
 
 bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& registers) {
@@ -354,7 +355,8 @@ bool leave_fixed_frame(const FixedFrameCode& code, bool interrupted, Registers& 
     if (in_prologue ? !frame_allocated(code, registers.pc) : in_epilogue(registers.pc)) {
       return leave_frameless(registers);
     }
-    if (in_prologue) { // allocated, but the frame record may not be written: lr and fp still hold
+    if (in_prologue) { // allocated, but the frame record may not be written yet: lr and fp still
+                       // hold
       registers.sp += code.frame_bytes;
       registers.pc = strip_return_address(registers.lr);
       return true;
@@ -384,7 +386,7 @@ bool leave_exception_stub(std::uint64_t begin, Registers& registers) {
 }
 
 // ...; bl thaw; ...; sub sp, x9, #16; mov x29, sp; mov sp, x29; ldp x29, x30, [sp], #16; ret, the
-// same in 21 to 25; to go on with an exception it calls once more before the ldp.
+// same in 21 to 25; to continue with an exception it makes one more call before the ldp.
 ThawState state_in_thaw_stub(std::uint64_t pc) {
   constexpr std::uint32_t kSwitch = 0xd100413f;
   constexpr std::uint32_t kSetFramePointer = 0x910003fd;

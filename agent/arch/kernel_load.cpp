@@ -11,7 +11,7 @@
 namespace jprof::agent::arch {
 namespace {
 
-std::atomic<long> g_pid{0}; // of this process while the kernel loads, else 0
+std::atomic<long> g_pid{0}; // this process, while the kernel does the loads; otherwise 0
 
 } // namespace
 
@@ -32,8 +32,8 @@ std::size_t copy_by_kernel(void* to, std::uint64_t from, std::size_t bytes) {
   return copied > 0 ? static_cast<std::size_t>(copied) : 0;
 }
 
-// The kernel reads the new mask before it looks at what to do with it, which makes no sense here.
-// No filter refuses this call: no program does without it.
+// The kernel reads the new mask before it checks what to do with it, which is invalid here. No
+// filter refuses this call: no program works without it.
 bool is_readable(std::uint64_t from) {
   constexpr long kNoSuchChange = -1;
   return system_call(SYS_rt_sigprocmask, kNoSuchChange, static_cast<long>(from), 0,

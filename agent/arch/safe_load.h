@@ -3,10 +3,10 @@
 #pragma once
 
 // Loads that may fault: while the session's SIGSEGV/SIGBUS handler is installed
-// (sampling/fault_handler.h), a load from a bad address says false. Signal-safe, any thread. Each
-// is a few instructions of assembly in the CPU's file, so that the fault handler knows exactly
-// where they fault. In a JVM that checks its handlers there is none of ours: there the kernel
-// loads, by a system call each.
+// (sampling/fault_handler.h), a load from a bad address returns false. Signal-safe, any thread.
+// Each is a few instructions of assembly in the CPU's file, so that the fault handler knows exactly
+// where they fault. A JVM that checks its handlers gets none of ours: there the kernel does the
+// loads, with one system call each.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,15 +22,15 @@ std::size_t jprof_copy(void* to, std::uint64_t from, std::size_t bytes);
 
 namespace jprof::agent::arch {
 
-// Whether the kernel loads, from now on. On the agent's thread, while no handler is at work.
+// Whether the kernel does the loads from now on. On the agent's thread, while no handler runs.
 void let_kernel_load(bool wanted);
 bool kernel_loads();
 // process_vm_readv of this process: how many of `bytes` could be copied.
 std::size_t copy_by_kernel(void* to, std::uint64_t from, std::size_t bytes);
 
-// Whether eight bytes can be read there, at the price of a system call and without a fault: for
-// searches that meet bad addresses as a matter of course. A load that faults while somebody else
-// has taken our handler away ends the JVM.
+// Whether eight bytes can be read there, at the cost of a system call and without a fault: for
+// searches that routinely meet bad addresses. A load that faults after somebody else has removed
+// our handler ends the JVM.
 bool is_readable(std::uint64_t from);
 
 inline bool load(std::uint64_t from, std::uint8_t* to) {

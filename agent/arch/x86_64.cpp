@@ -7,7 +7,7 @@
 #include <ucontext.h>
 
 // A load that faults is resumed at jprof_load_failed with the stack as at entry, a copy at
-// jprof_copy_done, where rcx still holds what is left.
+// jprof_copy_done, where rcx still holds the number of bytes left.
 asm(R"(
   .text
   .p2align 4
@@ -144,7 +144,7 @@ Registers registers_of(const greg_t* saved) {
                    .third_argument = static_cast<std::uint64_t>(saved[REG_RDX])};
 }
 
-// mov $15, %rax; syscall: rt_sigreturn, as every C library and we ourselves have it.
+// mov $15, %rax; syscall: rt_sigreturn, as in every C library and in our own restorer.
 bool is_signal_return(std::uint64_t pc) {
   std::uint64_t code = 0;
   std::uint8_t last = 0;
@@ -170,8 +170,8 @@ bool load_registers(std::uint64_t ucontext, Registers* registers) {
   return true;
 }
 
-// The signal's frame, struct rt_sigframe of arch/x86/include/asm/sigframe.h: the return address,
-// the ucontext, the siginfo.
+// The signal frame, struct rt_sigframe of arch/x86/include/asm/sigframe.h: the return address, the
+// ucontext, the siginfo.
 std::uint64_t interrupted_context(const Registers& registers) {
   return is_signal_return(registers.pc) ? registers.sp : 0;
 }

@@ -15,7 +15,7 @@ bool matches(const std::uint8_t* code, std::uint8_t a, std::uint8_t b, std::uint
   return code[0] == a && code[1] == b && code[2] == c;
 }
 
-// The address that is a distance of 32 bits from `pc`.
+// The address at a 32-bit distance from `pc`.
 std::uint64_t relative_to(std::uint64_t pc, const std::uint8_t* distance) {
   std::int32_t bytes = 0;
   __builtin_memcpy(&bytes, distance, sizeof bytes);
@@ -31,10 +31,10 @@ enum class FrameState {
   kReturnPopped, // for a jump; still below the stack pointer
 };
 
-// The wrapper of a native method frees its frame by `leave`, looks for an exception and returns:
+// The wrapper of a native method frees its frame with `leave`, checks for an exception and returns:
 // `cmp $0, 8(%r15); jne forward; ret`, the number in 32 bits or in 8 (generate_native_wrapper of
-// sharedRuntime_x86_64.cpp; all releases keep a thread's pending exception at 8). From 25 on it
-// polls in between: `testb $1, poll(%r15); je over`.
+// sharedRuntime_x86_64.cpp; all releases keep a thread's pending exception at 8). Since 25 it polls
+// in between: `testb $1, poll(%r15); je over`.
 bool compares_exception(const std::uint8_t* code, std::uint8_t opcode) {
   return matches(code, 0x49, opcode, 0x7f) && code[3] == 8;
 }
@@ -83,7 +83,7 @@ FrameState state_in_body(const std::uint8_t* code) {
   const bool poll_rip = code[0] == 0x85 && code[1] == 0x05 && code[6] == 0xc3;
   const bool polls = matches(code, 0x41, 0x85, 0x03) || matches(code, 0x41, 0x85, 0x02); // C1: r10
   const bool poll_register = polls && code[3] == 0xc3;
-  // Not without the `ret`: loops poll in the same way, and there the frame stands.
+  // Only with the `ret`: loops poll in the same way, and there the frame exists.
   const bool poll_load =
       (matches(code, 0x4d, 0x8b, 0x5f) && matches(code + 4, 0x41, 0x85, 0x03) && code[7] == 0xc3) ||
       (matches(code, 0x4d, 0x8b, 0x9f) && matches(code + 7, 0x41, 0x85, 0x03) && code[10] == 0xc3);
@@ -160,15 +160,15 @@ bool frees_frame(const std::uint8_t* end) {
          (matches(end - 5, 0x48, 0x83, 0xc4) || matches(end - 8, 0x48, 0x81, 0xc4));
 }
 
-// Compiled code that leaves a method by an exception frees the frame and jumps, to a stub that
-// takes the return address off the stack: jmp rel32, or mov imm64, %r10; jmp *%r10.
+// Compiled code that leaves a method with an exception frees the frame and jumps to a stub that
+// pops the return address off the stack: jmp rel32, or mov imm64, %r10; jmp *%r10.
 bool jumps_out(const std::uint8_t* code) {
   const bool from_r10 = matches(code, 0x41, 0xff, 0xe2) && code[-10] == 0x49 && code[-9] == 0xba;
   return frees_frame(from_r10 ? code - 10 : code);
 }
 
 FrameState frame_state(const FixedFrameCode& code, std::uint64_t pc) {
-  constexpr std::size_t kBefore = 18; // as many as jumps_out() and state_in_prologue() look at
+  constexpr std::size_t kBefore = 18; // as many as jumps_out() and state_in_prologue() read
   std::uint8_t bytes[kBefore + 16] = {};
   if (!copy(bytes, pc - kBefore, sizeof bytes)) {
     return FrameState::kWhole;
@@ -226,7 +226,7 @@ bool follows_call(std::uint64_t return_address, std::uint64_t* target) {
     *target = relative_to(return_address, code + 9);
     return true;
   }
-  if (matches(code + 10, 0x41, 0xff, 0xd2)) { // call *%r10, as a rule behind mov imm64, %r10
+  if (matches(code + 10, 0x41, 0xff, 0xd2)) { // call *%r10, usually after mov imm64, %r10
     if (code[0] == 0x49 && code[1] == 0xba) {
       __builtin_memcpy(target, code + 2, sizeof *target);
     }
@@ -320,8 +320,8 @@ bool leave_exception_stub(std::uint64_t begin, Registers& registers) {
   return popped;
 }
 
-// ...; call thaw; ...; mov %rbx, %rsp; sub $16, %rsp; pop %rbp; ret, the same in 21 to 25; to go on
-// with an exception it calls once more in between, behind mov %r15, %rdi.
+// ...; call thaw; ...; mov %rbx, %rsp; sub $16, %rsp; pop %rbp; ret, the same in 21 to 25; to
+// continue with an exception it makes one more call in between, after mov %r15, %rdi.
 ThawState state_in_thaw_stub(std::uint64_t pc) {
   constexpr std::uint8_t kSwitch[] = {0x48, 0x8b, 0xe3, 0x48, 0x83, 0xec, 0x10}; // mov; sub
   constexpr std::size_t kBefore = 64; // from the switch to the jump, with an exception: 52

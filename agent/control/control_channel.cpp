@@ -79,7 +79,7 @@ void ControlChannel::wait_for_hang_up(std::int64_t timeout_ns) {
   while (fd_ >= 0) {
     const std::uint64_t now = os::clock_ns(CLOCK_MONOTONIC);
     if (now < deadline && !may_receive_) {
-      pollfd event{.fd = fd_, .events = 0, .revents = 0}; // a hang-up is always told
+      pollfd event{.fd = fd_, .events = 0, .revents = 0}; // a hang-up is always reported
       os::wait_for_events(&event, 1, static_cast<std::int64_t>(deadline - now));
       if (event.revents != 0) {
         return;

@@ -12,11 +12,11 @@
 
 namespace jprof::agent {
 
-// A message as received; `bytes` is 0 where there was none.
+// A message as received; `bytes` is 0 if there was none.
 struct ReceivedMessage {
   alignas(8) unsigned char data[wire::kMaxControlBytes];
   std::size_t bytes = 0;
-  int fd = -1; // passed along, else -1; the receiver's to close
+  int fd = -1; // if one was passed along, otherwise -1; the receiver closes it
 
   wire::ControlType type() const;
   // The message as `T`; null if it is too short for one.
@@ -37,16 +37,16 @@ class ControlChannel {
 
   // 0 or -errno.
   long connect(const char* path);
-  // Waits for a message until the timeout. A hang-up is told only after everything sent before it;
-  // kRefused: the kernel does not let us read, see error().
+  // Waits for a message until the timeout. A hang-up is reported only after everything sent before
+  // it; kRefused: the kernel does not let us read, see error().
   ReceiveResult receive(ReceivedMessage* message, std::int64_t timeout_ns);
   long error() const { return error_; }
-  // From now on nothing is read any more: that might be deadly.
+  // From now on nothing more is read, because that might be deadly.
   void do_not_receive() { may_receive_ = false; }
   // Never blocks and never raises SIGPIPE; false if the peer is gone or its queue is full.
   bool send(const void* message, std::size_t bytes);
-  // Reads and drops what comes, until the peer hangs up or the timeout passes: closing a socket
-  // with unread messages would throw away what we have sent last.
+  // Reads and drops messages until the peer hangs up or the timeout passes: closing a socket with
+  // unread messages would discard what we sent last.
   void wait_for_hang_up(std::int64_t timeout_ns);
   void close();
 

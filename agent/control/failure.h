@@ -8,7 +8,7 @@
 
 namespace jprof::agent {
 
-// Why a session could not begin; `detail` goes to the user as it is.
+// Why a session could not begin; `detail` is shown to the user unchanged.
 struct Failure {
   wire::AgentStatus status = wire::AgentStatus::kOk;
   std::int32_t os_errno = 0;

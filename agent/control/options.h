@@ -14,12 +14,12 @@ namespace jprof::agent {
 inline constexpr std::size_t kMaxSocketPath = 108; // sizeof(sockaddr_un::sun_path)
 
 struct Options {
-  bool has_session = false; // a socket was named: begin a session
+  bool has_session = false; // a socket is named: begin a session
   char socket[kMaxSocketPath] = {};
   std::uint8_t nonce[wire::kNonceBytes] = {};
 };
 
-// `text` may be null. False where a session is asked for in a way that we do not understand.
+// `text` may be null. False if a session is requested in a way that we do not understand.
 bool parse_options(const char* text, Options* options);
 
 } // namespace jprof::agent

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where the fields of a Java class lie in its objects, as its InstanceKlass describes them: tuples
+// Where the fields of a Java class are in its objects, as its InstanceKlass describes them: tuples
 // of six u2 (8 to 20, oops/fieldInfo.hpp) or a stream of UNSIGNED5 numbers (21+, oops/fieldInfo.hpp
 // and fieldStreams.hpp). The agent's thread only, with the session's fault handler installed.
 
@@ -13,7 +13,7 @@
 
 namespace jprof::agent::jvm {
 
-// Whether there is a Symbol at this address, and it is `text`.
+// Whether there is a Symbol with this `text` at this address.
 bool holds_symbol(const sampling::VmLayout& vm, std::uint64_t symbol, const char* text);
 
 class ClassFields {

@@ -16,7 +16,7 @@ using sampling::VmLayout;
 
 constexpr std::size_t kPieceBytes = 512; // of a segment map; a power of two, so in one page
 // A segment's byte says how far back its block begins. An nmethod has more than one segment; where
-// nothing was committed yet, the map is zero throughout.
+// nothing has been committed yet, the map is all zeros.
 constexpr std::uint8_t kFirst = 0;
 constexpr std::uint8_t kSecond = 1;
 
@@ -36,7 +36,7 @@ void visit_block(const VmLayout& vm, std::uint64_t block, const Visitor& visitor
   }
 }
 
-// The heap is reserved, and committed from its beginning on as it is needed, and so is the map.
+// The heap is reserved and then committed from its beginning as needed, and so is the map.
 void visit_heap(const VmLayout& vm, const CodeHeap& heap, const Visitor& visitor) {
   const std::uint64_t segments = (heap.end - heap.begin) >> heap.log2_segment;
   std::uint8_t piece[kPieceBytes];

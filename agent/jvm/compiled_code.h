@@ -10,9 +10,9 @@
 
 namespace jprof::agent::jvm {
 
-// Calls `visit` with the compile id of each nmethod that there is; false, and no call, where this
-// JVM does not say where the ids are. The JVM goes on compiling meanwhile. Agent's thread, while
-// loads are protected.
+// Calls `visit` with the compile id of each existing nmethod; false, and no call, if this JVM does
+// not say where the ids are. The JVM keeps compiling meanwhile. Agent's thread, while loads are
+// protected.
 bool visit_compile_ids(const sampling::VmLayout& vm, void (*visit)(std::uint32_t id, void* context),
                        void* context);
 

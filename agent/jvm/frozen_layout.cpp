@@ -17,9 +17,9 @@ namespace {
 using arch::load;
 using arch::word_at;
 
-constexpr std::uint64_t kMostClasses = 512; // that the JVM itself names: 25 has 110
+constexpr std::uint64_t kMostClasses = 512; // that the JVM itself knows by name: 25 has 110
 constexpr std::uint64_t kMostMethods = 256; // Continuation has some forty
-sampling::FrozenLayout g_layout;            // the JVM's: once known, for all sessions
+sampling::FrozenLayout g_layout;            // once known, valid for all sessions
 bool g_known = false;
 
 constexpr char kChunk[] = "Ljdk/internal/vm/StackChunk;";
@@ -28,12 +28,12 @@ std::uint64_t field(std::uint64_t object, std::int32_t offset) {
   return object + static_cast<std::uint64_t>(offset);
 }
 
-// What lies behind the last of the classes is anything.
+// Whatever comes after the last of the classes may be anything.
 bool can_read(std::uint64_t object, std::int32_t offset) {
   return object != 0 && (object & 7) == 0 && arch::is_readable(field(object, offset));
 }
 
-// The classes that the JVM itself uses, by name.
+// The classes that the JVM itself knows, by name.
 class KnownClasses {
  public:
   bool open(const StructTables& tables, const sampling::VmLayout& vm) {
@@ -98,7 +98,7 @@ class KnownClasses {
   ClassFields fields_;
 };
 
-// The heap of the code cache that holds the JVM's stubs; null if it is not known.
+// The code cache's heap that holds the JVM's stubs; null if unknown.
 const sampling::CodeHeap* heap_of_stubs(const sampling::VmLayout& vm) {
   for (std::uint32_t i = 0; i < vm.heap_count; ++i) {
     if (vm.call_stub_return >= vm.heaps[i].begin && vm.call_stub_return < vm.heaps[i].end) {
@@ -108,8 +108,8 @@ const sampling::CodeHeap* heap_of_stubs(const sampling::VmLayout& vm) {
   return nullptr;
 }
 
-// FrozenLayout::entry, which no table says, by the code that brings frozen frames back; -1 if that
-// is not found. The JVM has made it at its start, so it is among the first.
+// FrozenLayout::entry, which is in no table, from the code that brings frozen frames back; -1 if
+// that is not found. The JVM makes that code at its start, so it is among the first.
 std::int32_t read_entry_offset(const sampling::VmLayout& vm) {
   constexpr unsigned kMostSteps = 4096;
   const sampling::CodeHeap* heap = heap_of_stubs(vm);

@@ -9,8 +9,8 @@
 
 namespace jprof::agent::jvm {
 
-// Where the frozen frames of virtual threads lie, by the classes of the objects that hold them.
-// Null if this JVM has none; else valid while the library is loaded, and read once. The agent's
+// Where the frozen frames of virtual threads are, from the classes of the objects that hold them.
+// Null if this JVM has none; otherwise valid while the library is loaded. Read once. The agent's
 // thread only, with the session's fault handler installed; takes less than a millisecond.
 const sampling::FrozenLayout* read_frozen_layout(const sampling::VmLayout& vm);
 

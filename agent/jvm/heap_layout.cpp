@@ -48,8 +48,8 @@ sampling::HeapReferences read_references(const StructTables& tables, const VmFla
     references.narrow_base = word_at(first_static(tables, kBases));
     load(first_static(tables, kShifts), &references.narrow_shift);
   }
-  // Generational ZGC, an option in 21 to 23, the only ZGC from 24 on, keeps marks in pointers; the
-  // older one maps the heap at each of its marks.
+  // Generational ZGC, an option in 21 to 23 and the only ZGC since 24, keeps marks in pointers; the
+  // older one maps the heap once for each mark.
   references.coloured =
       flags.is_on("UseZGC") && (java_feature >= 24 || flags.is_on("ZGenerational"));
   if (references.coloured) {

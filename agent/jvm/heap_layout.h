@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How this JVM lays out its heap, from its tables and flags. The agent's thread only, with the
-// session's fault handler installed.
+// How this JVM lays out its heap, according to its tables and flags. The agent's thread only, with
+// the session's fault handler installed.
 
 #include "agent/jvm/struct_tables.h"
 #include "agent/jvm/vm_flags.h"
@@ -16,10 +16,10 @@ namespace jprof::agent::jvm {
 sampling::HeapReferences read_references(const StructTables& tables, const VmFlags& flags,
                                          std::uint32_t java_feature);
 
-// False if this JVM does not tell when it collects.
+// False if this JVM does not say when it collects garbage.
 bool read_heap_clock(const StructTables& tables, sampling::HeapClock* clock);
 
-// Where objects say of which class they are.
+// Where objects name their class.
 class ClassWords {
  public:
   // False if this JVM does not describe it.

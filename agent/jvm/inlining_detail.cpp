@@ -10,7 +10,7 @@
 namespace jprof::agent::jvm {
 namespace {
 
-// A table that we misread must not make us write anywhere else.
+// If we misread a table, that must not make us write anywhere else.
 bool is_data_of_libjvm(const std::uint8_t* flag) {
   struct Search {
     std::uint64_t address;

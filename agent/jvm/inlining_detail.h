@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which inlined method an instruction belongs to, the JVM's compilers note for calls and polls
-// only, unless DebugNonSafepoints is on, which they read anew for each method that they compile
-// (DebugInformationRecorder, src/hotspot/share/code/debugInfoRec.cpp). A loop without a poll that
-// was inlined is otherwise lost to its caller, with all of its time. The flag is a byte of libjvm's
-// data: the one thing of the JVM's that a session changes, and puts back. Agent's thread only.
+// The JVM's compilers record which inlined method an instruction belongs to only for calls and
+// polls, unless DebugNonSafepoints is on, which they read again for each method that they compile
+// (DebugInformationRecorder, src/hotspot/share/code/debugInfoRec.cpp). Without it, an inlined loop
+// without a poll is attributed to its caller, with all of its time. The flag is a byte of libjvm's
+// data: the only thing in the JVM that a session changes, and restores. Agent's thread only.
 
 #include <cstdint>
 
@@ -16,10 +16,10 @@ class InliningDetail {
  public:
   enum class Found : std::uint8_t { kNothing, kOn, kOff };
 
-  // For what is compiled from now on, and says what it was before. Does nothing where it is on
-  // already, or cannot be found.
+  // For what is compiled from now on; returns what it was before. Does nothing if it is on already
+  // or cannot be found.
   Found turn_on();
-  // As it was before. Does nothing if turn_on() did nothing.
+  // Restores its previous value. Does nothing if turn_on() did nothing.
   void restore();
 
  private:

@@ -29,7 +29,7 @@ bool is_mapped(std::uint64_t address, std::uint64_t bytes) {
   const long result =
       arch::system_call(SYS_mincore, static_cast<long>(first),
                         static_cast<long>(last - first + kPage), os::as_argument(resident));
-  return result == 0 || result == -EINVAL; // EINVAL: a kernel with larger pages, cannot say
+  return result == 0 || result == -EINVAL; // EINVAL: a kernel with larger pages, which cannot say
 }
 
 struct Offsets {

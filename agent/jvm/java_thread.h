@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How a signal handler finds the JavaThread that it interrupted: HotSpot, 8 to 25, keeps the
-// current Thread in a pthread key. Learnt on the attach listener's thread, which is a Java thread.
+// How a signal handler finds the JavaThread that it interrupted: HotSpot 8 to 25 keeps the current
+// Thread in a pthread key. We find the key on the attach listener's thread, which is a Java thread.
 
 #include <cstdint>
 

@@ -20,9 +20,9 @@ struct FlagName {
 constexpr FlagName kFlagNames[] = {{"JvmtiVTMSTransitionDisabler", "_VTMS_notify_jvmti_events"},
                                    {"MountUnmountDisabler", "_notify_jvmti_events"}}; // 26+
 
-// A row of the tables by which HotSpot describes itself (runtime/vmStructs.hpp, VMStructEntry). The
+// A row of the tables in which HotSpot describes itself (runtime/vmStructs.hpp, VMStructEntry). The
 // flag is in the one for compilers written in Java (jvmci/vmStructs_jvmci.cpp), which is not
-// exported; but it lies in libjvm's data, and no other row has these names.
+// exported; but it is in libjvm's data, and no other row has these names.
 constexpr std::uint64_t kTypeName = 0;
 constexpr std::uint64_t kFieldName = 8;
 constexpr std::uint64_t kAddress = 40;

@@ -6,11 +6,11 @@
 
 namespace jprof::agent::jvm {
 
-// Whether the JVM tells JVMTI of each mount and unmount of a virtual thread (21 and later): the
+// Whether the JVM notifies JVMTI of each mount and unmount of a virtual thread (21 and later): the
 // first JVMTI environment that is opened in a running JVM turns this on, and nothing turns it off
-// (prims/jvmtiExport.cpp, get_jvmti_interface). Each mount is some 20 to 30 % dearer then.
+// (prims/jvmtiExport.cpp, get_jvmti_interface). Each mount then takes 20 to 30 % longer.
 enum class MountNotifications {
-  kNone, // a release before them
+  kNone, // a release without them
   kOff,
   kOn,
   kUnknown, // this JVM does not say

@@ -27,7 +27,7 @@ struct Width {
   std::uint8_t bytes;
   bool is_signed;
 };
-// How vmStructs spells the integers that change their width between releases.
+// How vmStructs spells the integer types whose width differs between releases.
 constexpr Width kWidths[] = {
     {"int16_t", 2, true}, {"u2", 2, false}, {"unsigned short", 2, false}, {"jushort", 2, false},
     {"short", 2, true},   {"u1", 1, false}, {"bool", 1, false},           {"signed char", 1, true}};
@@ -88,7 +88,7 @@ sampling::IntField StructTables::int_field(const char* type, const char* field) 
       return result;
     }
   }
-  // An enumeration: its size is listed where it is not that of an int.
+  // An enumeration: its size is listed if it is not that of an int.
   if (type_size(declared) == 1) {
     result.bytes = 1;
   }

@@ -10,7 +10,7 @@
 
 namespace jprof::agent::jvm {
 
-// One table: an array of records whose size and field offsets libjvm exports beside it.
+// One table: an array of records; libjvm also exports their size and field offsets.
 struct Table {
   std::uint64_t begin = 0;
   std::uint64_t stride = 0;
@@ -34,8 +34,8 @@ class StructTables {
   const char* declared_type(const char* type, const char* field) const;
   // Address of a static field; 0 if there is none.
   std::uint64_t static_address(const char* type, const char* field) const;
-  // The lowest address of the static fields of a type: of an array of which the tables list some
-  // elements, the first of these. 0 if there is none.
+  // The lowest address of a type's static fields: if the tables list some elements of an array, the
+  // first of these. 0 if there is none.
   std::uint64_t lowest_static(const char* type) const;
   // Size of a type; 0 if it is not listed.
   std::uint64_t type_size(const char* type) const;

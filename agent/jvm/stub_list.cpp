@@ -13,13 +13,13 @@ using sampling::StubName;
 using sampling::StubNames;
 
 // A node of the list that StubCodeDesc::_list begins (runtime/stubCodeGenerator.hpp): the next one,
-// group, name, begin and end of the code; 8 has a number in front of the code.
+// group, name, begin and end of the code; in 8, a number comes before the code.
 constexpr std::uint64_t kGroup = 8;
 constexpr std::uint64_t kName = 16;
 constexpr std::uint64_t kBegin = 24;
 constexpr std::uint64_t kBeginIn8 = 32;
 constexpr std::uint64_t kNodeBytes = 48;
-constexpr std::uint32_t kFewest = 16; // a shorter chain is no list of a JVM's stubs
+constexpr std::uint32_t kFewest = 16; // a shorter chain is not a list of a JVM's stubs
 
 StubNames g_names;
 std::uint64_t g_list = 0; // the address of StubCodeDesc::_list; 0: not yet found
@@ -33,7 +33,7 @@ struct Search {
   bool holds(std::uint64_t address) const { return address >= image && address < image_end; }
 };
 
-// Nearly all that is taken for a node is none.
+// Nearly everything that is examined is not a node.
 bool can_be_node(std::uint64_t node) {
   return node != 0 && (node & 7) == 0 && arch::is_readable(node) &&
          arch::is_readable(node + kNodeBytes - sizeof(std::uint64_t));
@@ -54,7 +54,7 @@ bool read_node(const Search& search, std::uint64_t node, StubName* stub) {
   return true;
 }
 
-// Sorted by insertion: the list is nearly so, the youngest and highest first.
+// An insertion sort: the list is nearly sorted, with the newest and highest first.
 void insert(StubNames& names, const StubName& stub) {
   std::uint32_t at = 0;
   while (at < names.count && names.stubs[at].begin < stub.begin) {
@@ -67,7 +67,7 @@ void insert(StubNames& names, const StubName& stub) {
   ++names.count;
 }
 
-// False, and no names, if the chain that begins with `node` is no list of stubs.
+// False, and no names, if the chain that begins with `node` is not a list of stubs.
 bool read_list(const Search& search, std::uint64_t node) {
   g_names.count = 0;
   g_names.code_base = search.vm->code_low;
@@ -85,7 +85,8 @@ bool read_list(const Search& search, std::uint64_t node) {
   return g_names.count != 0;
 }
 
-// No symbol or table says where the list begins: the one word of libjvm's data that leads to it.
+// No symbol or table says where the list begins: finds the one word of libjvm's data that points to
+// it.
 void find_list(const os::LoadedModule& module, Search* search) {
   for (std::uint64_t at = (module.data_begin + 7) & ~std::uint64_t{7};
        g_list == 0 && at + 8 <= module.data_end; at += 8) {
@@ -104,7 +105,7 @@ void read_list_of(const os::LoadedModule& module, Search* search) {
   if (g_list == 0) {
     find_list(module, search);
   } else {
-    read_list(*search, word_at(g_list)); // a JVM that has just begun makes more
+    read_list(*search, word_at(g_list)); // a JVM that has just started keeps adding to it
   }
 }
 

@@ -92,7 +92,7 @@ void ThreadObjects::read_flags(const StructTables& tables) {
   const bool compact = flags.is_on("UseCompactObjectHeaders");
   const bool narrow_class = compact || flags.is_on("UseCompressedClassPointers");
   array_length_ = compact ? 8 : narrow_class ? 12 : 16;
-  // Elements begin right behind the length from 23 on (JDK-8139457), before that at a full word.
+  // Since 23, elements begin right after the length (JDK-8139457); before that, at a full word.
   array_data_ = vm_->java_feature >= 23 ? array_length_ + 4 : align_up(array_length_ + 4, 8);
 }
 

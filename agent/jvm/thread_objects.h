@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads a thread's Java name and id out of its java.lang.Thread object, without a call into the JVM
-// and without stopping it. The collector may move or free what is read, so nothing read is believed
-// unless it is the same before and after in a heap that no collection has touched meanwhile, or,
-// with a collector that moves objects beside the program, the kernel knows the thread by that name
-// too or it is what the first thread of every JVM is called. The agent's thread only, with the
-// session's fault handler installed and SIGSEGV not blocked.
+// Reads a thread's Java name and id from its java.lang.Thread object, without a call into the JVM
+// and without stopping it. The collector may move or free what is read, so nothing is believed
+// unless it is the same before and after in a heap that no collection has touched meanwhile. With a
+// collector that moves objects concurrently, the kernel must also know the thread by that name, or
+// it must be the name of the first thread of every JVM. The agent's thread only, with the session's
+// fault handler installed and SIGSEGV not blocked.
 
 #include "agent/jvm/struct_tables.h"
 #include "agent/sampling/heap_references.h"
@@ -35,20 +35,20 @@ struct JavaText {
 
 class ThreadObjects {
  public:
-  // Finds out where this JVM keeps it all. False: names stay those of the kernel.
+  // Finds out where this JVM keeps all this. False: names stay those of the kernel.
   bool open(const sampling::VmLayout& vm);
 
   // True if read() believes only a name that the kernel knows too (or is_first_thread()).
   bool needs_kernel_name() const { return heap_ == Heap::kMovesBeside; }
 
-  // REQUIRES open(). `kernel_name` is what the kernel calls the thread (HotSpot tells it a
-  // shortened name). False: not now, or not to be trusted.
+  // REQUIRES open(). `kernel_name` is what the kernel calls the thread (HotSpot gives it a
+  // shortened name). False: not now, or not trustworthy.
   bool read(std::uint64_t java_thread, std::int32_t tid, const char* kernel_name,
             std::size_t kernel_name_bytes, ThreadIdentity* identity) const;
 
  private:
   enum class Heap { kStopsToMove, kMovesBeside };
-  // Addresses on the way to the text: equal before and after, or nothing is believed.
+  // Addresses on the way to the text: unless they are equal before and after, nothing is believed.
   struct Path {
     std::uint64_t thread = 0;
     std::uint64_t name = 0;
@@ -64,7 +64,7 @@ class ThreadObjects {
   const sampling::VmLayout* vm_ = nullptr;
   Heap heap_ = Heap::kStopsToMove;
   sampling::HeapReferences references_;
-  bool thread_is_handle_ = false; // OopHandle (14+), else an oop
+  bool thread_is_handle_ = false; // OopHandle (14+), otherwise an oop
   std::int32_t thread_object_ = -1;
   std::int32_t name_ = -1; // in java.lang.Thread
   std::int32_t id_ = -1;
@@ -75,14 +75,13 @@ class ThreadObjects {
   sampling::HeapClock clock_;
 };
 
-// True if HotSpot, naming a thread to the kernel, would have made `kernel` of `name`: modified
-// UTF-8, at most 15 bytes, from a longer one its first 15 (8) or its first 7, two points and its
-// last 6 (9+).
+// True if HotSpot would have given the kernel the name `kernel` for `name`: modified UTF-8, at most
+// 15 bytes; of a longer name the first 15 (8), or the first 7, two dots and the last 6 (9+).
 bool kernel_name_fits(const JavaText& name, const char* kernel, std::size_t kernel_bytes);
 
 // True for the thread that made the JVM. create_initial_thread (runtime/threads.cpp, formerly
 // thread.cpp) calls it "main", with the id 1, or 3 since 24 (ThreadIdentifier::initial,
-// JDK-8338383), and tells the kernel nothing: its name there is the launcher's, or the embedding
+// JDK-8338383), and gives the kernel no name: there it has the launcher's name, or the embedding
 // program's.
 bool is_first_thread(const JavaText& name, std::uint64_t java_id, std::uint32_t java_feature);
 

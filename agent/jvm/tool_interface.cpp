@@ -14,7 +14,7 @@ using sampling::MethodFrame;
 static_assert(sizeof(jvmtiFrameInfo) == sizeof(MethodFrame));
 static_assert(offsetof(jvmtiFrameInfo, location) == offsetof(MethodFrame, bytecode_index));
 
-// Makes the ids of a class's methods: the JVM does it when it is first asked for them.
+// Makes the ids of a class's methods: the JVM creates them when they are first requested.
 void make_ids(jvmtiEnv* jvmti, jclass type) {
   jint count = 0;
   jmethodID* methods = nullptr;
@@ -23,7 +23,7 @@ void make_ids(jvmtiEnv* jvmti, jclass type) {
   }
 }
 
-// AsyncGetCallTrace asks only whether somebody wants this event (prims/forte.cpp).
+// AsyncGetCallTrace only checks whether somebody wants this event (prims/forte.cpp).
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
 
 void JNICALL on_class_prepare(jvmtiEnv* jvmti, JNIEnv*, jthread, jclass type) {
@@ -37,7 +37,7 @@ const char* ToolInterface::open(JavaVM* vm) {
   JavaVMAttachArgs arguments{JNI_VERSION_1_6, const_cast<char*>("jprof"), nullptr};
   void* env = nullptr;
   if (vm == nullptr || vm->AttachCurrentThreadAsDaemon(&env, &arguments) != JNI_OK) {
-    return "the JVM takes no more threads";
+    return "the JVM accepts no more threads";
   }
   env_ = static_cast<JNIEnv*>(env);
   void* jvmti = nullptr;
@@ -65,7 +65,7 @@ const char* ToolInterface::make_method_ids() {
           JVMTI_ERROR_NONE ||
       jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_LOAD, nullptr) !=
           JVMTI_ERROR_NONE) {
-    return "the JVM gives no class events";
+    return "the JVM provides no class events";
   }
   jint count = 0;
   jclass* classes = nullptr;
@@ -74,7 +74,7 @@ const char* ToolInterface::make_method_ids() {
   }
   const jvmtiError error = jvmti_->GetLoadedClasses(&count, &classes);
   if (error == JVMTI_ERROR_NONE) {
-    for (jint i = 0; i < count; ++i) { // one that is not prepared yet says no; its event will come
+    for (jint i = 0; i < count; ++i) { // one that is not prepared yet fails; its event will come
       make_ids(jvmti_, classes[i]);
     }
     release(classes);
@@ -89,7 +89,7 @@ void ToolInterface::close() {
       jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
       jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
     }
-    jvmti_->DisposeEnvironment(); // a callback that runs still keeps it (JvmtiEnvBase::dispose)
+    jvmti_->DisposeEnvironment(); // a running callback keeps it alive (JvmtiEnvBase::dispose)
   }
   if (env_ != nullptr) {
     vm_->DetachCurrentThread();
@@ -108,7 +108,7 @@ const MethodFrame* ToolInterface::as_frames(const jvmtiFrameInfo* frames) {
   return reinterpret_cast<const MethodFrame*>(frames);
 }
 
-// 0 for a thread that has ended. Its JavaThread may go away at any time: protected loads.
+// 0 for a thread that has ended. Its JavaThread may go away at any time, hence protected loads.
 std::int32_t ToolInterface::kernel_id(const sampling::VmLayout& layout, jthread thread) {
   const auto java_thread =
       static_cast<std::uint64_t>(env_->GetLongField(thread, java_thread_field_));

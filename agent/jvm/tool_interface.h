@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// JVMTI, for the walkers that cannot do without it. Our own walker never opens it: the calling
-// thread becomes a (daemon) Java thread, and for AsyncGetCallTrace every method of every class gets
-// an id, about 2 KB a class, that the JVM keeps for as long as the class lives. Environment, events
-// and the Java thread are gone after close(). One thread, with SIGSEGV and SIGBUS unblocked.
+// JVMTI, for the walkers that need it. Our own walker never opens it: the calling thread becomes a
+// (daemon) Java thread, and for AsyncGetCallTrace every method of every class gets an id, about 2
+// KB per class, which the JVM keeps as long as the class lives. Environment, events and the Java
+// thread are gone after close(). One thread, with SIGSEGV and SIGBUS unblocked.
 
 #include "agent/sampling/method_frames.h"
 #include "agent/sampling/vm_layout.h"
@@ -18,10 +18,10 @@ namespace jprof::agent::jvm {
 
 class ToolInterface {
  public:
-  // Null, or what went wrong. After a failure close() takes back what was done.
+  // Null, or what went wrong. After a failure, close() undoes what was done.
   const char* open(JavaVM* vm);
-  // Gives every method an id, also those of classes that are loaded from now on, and switches on
-  // the events without which AsyncGetCallTrace refuses to work. Null, or what went wrong.
+  // Gives every method an id, including those of classes that are loaded later, and turns on the
+  // events without which AsyncGetCallTrace refuses to work. Null, or what went wrong.
   const char* make_method_ids();
   void close();
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The JVM's own flags (-XX:...), read from its flag table where it lies: struct Flag in 8, JVMFlag
+// The JVM's own flags (-XX:...), read in place from its flag table: struct Flag in 8, JVMFlag
 // later. Agent's thread only.
 
 #include "agent/jvm/struct_tables.h"
@@ -14,7 +14,7 @@ namespace jprof::agent::jvm {
 class VmFlags {
  public:
   explicit VmFlags(const StructTables& tables);
-  // Where a flag's value lies; null for one that this JVM does not have. `name` must be one of a
+  // The address of a flag's value; null if this JVM does not have the flag. `name` must name a
   // bool.
   std::uint8_t* find(const char* name) const;
   // False for a flag that this JVM does not have.

@@ -16,7 +16,7 @@ T value_at(std::uint64_t address) {
   return *reinterpret_cast<const T*>(address);
 }
 
-// Collects what is missing, so that a JVM which lacks something is refused by name.
+// Notes what is missing, so that the refusal of a JVM can name it.
 class Reader {
  public:
   explicit Reader(const StructTables& tables) : tables_(tables) {}
@@ -31,7 +31,7 @@ class Reader {
   std::int32_t optional(const char* type, const char* field) const {
     return tables_.offset(type, field);
   }
-  // In one of two types: what HotSpot has moved between a class and its base.
+  // In one of two types: for fields that HotSpot has moved between a class and its base.
   std::int32_t either(const char* type, const char* other, const char* field) {
     const std::int32_t offset = tables_.offset(type, field);
     return offset >= 0 ? offset : required(other, field);
@@ -76,7 +76,8 @@ void read_code_heaps(VmLayout& vm, Reader& reader) {
     add_heap(vm, reader, value_at<std::uint64_t>(single));
   } else {
     const std::uint64_t heaps = tables.static_address("CodeCache", "_heaps"); // 9+
-    // GrowableArray<CodeHeap*>: its base class was renamed in 17; all instances lay out alike.
+    // GrowableArray<CodeHeap*>: its base class was renamed in 17; all instances have the same
+    // layout.
     const std::int32_t length = tables.offset("GenericGrowableArray", "_len") >= 0
                                     ? tables.offset("GenericGrowableArray", "_len")
                                     : reader.required("GrowableArrayBase", "_len");
@@ -132,7 +133,7 @@ void read_compiled_layout(VmLayout& vm, Reader& reader) {
     compiled.scopes_data_offset = reader.required("nmethod", "_scopes_data_offset");
   }
   compiled.scopes_pcs_offset = reader.required("nmethod", "_scopes_pcs_offset");
-  // Behind the pc descriptions come the dependencies (8 to 22) or the scopes (23+).
+  // The pc descriptions are followed by the dependencies (8 to 22) or the scopes (23+).
   compiled.scopes_pcs_end_offset = compiled.immutable_data >= 0
                                        ? compiled.scopes_data_offset
                                        : reader.required("nmethod", "_dependencies_offset");
@@ -210,7 +211,7 @@ void read_thread_layout(VmLayout& vm, Reader& reader) {
   vm.call_stub_return = call_stub != 0 ? value_at<std::uint64_t>(call_stub) : 0;
 }
 
-// The feature release of "17.0.9+9" and the like.
+// The feature release of a version such as "17.0.9+9".
 std::uint32_t java_feature(const char* release) {
   std::uint32_t major = 0;
   for (const char* c = release; *c >= '0' && *c <= '9'; ++c) {
@@ -233,7 +234,7 @@ LayoutError read_layout(VmLayout* layout, const char** missing) {
   }
   Reader reader(tables);
   VmLayout& vm = *layout;
-  // JDK 8 alone has a code cache of a single heap; it numbers HotSpot by itself ("25.504-b01").
+  // JDK 8 alone has a code cache of a single heap; it numbers HotSpot separately ("25.504-b01").
   const bool is_8 = tables.static_address("CodeCache", "_heap") != 0;
   vm.java_feature = is_8 ? 8 : java_feature(release_text(tables));
   vm.number_bias = vm.java_feature >= 20 ? 1 : 0; // JDK-8292758

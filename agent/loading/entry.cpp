@@ -60,7 +60,7 @@ int begin_for_other_copy(const char* options, void* jni_env) {
 
 } // namespace jprof::agent
 
-// A start-up load stays idle: no thread, no descriptor, no handler.
+// A load at the JVM's start stays idle: no thread, no descriptor, no handler.
 extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM*, char*, void*) {
   if (agent::find_other_resident() == nullptr) {
     agent::become_resident();

@@ -54,7 +54,7 @@ bool become_resident() {
   if (open == nullptr || own.path == nullptr) {
     return false;
   }
-  // musl never unloads; glibc finds the library by its name, even where the file is gone by now.
+  // musl never unloads; glibc finds the library by its name, even if the file is gone by now.
   if (open(own.path, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == nullptr) {
     return false;
   }

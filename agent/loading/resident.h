@@ -3,8 +3,8 @@
 #pragma once
 
 // Which copy of the library stays. A JVM keeps an agent for good, so the first copy that is loaded
-// becomes resident (pins itself), and later copies, perhaps of another version, hand their option
-// string over to it and let themselves be unloaded.
+// becomes resident (pins itself), and later copies, perhaps of another version, pass their option
+// string to it and let themselves be unloaded.
 
 #include <cstdint>
 
@@ -19,10 +19,10 @@ struct Resident {
   int (*begin)(const char* options, void* jni_env);
 };
 
-// The copy that is resident already, if it is not this one.
+// The copy that is already resident, if it is not this one.
 const Resident* find_other_resident();
 
-// Makes sure that this library is never unmapped, and answers for it from now on.
+// Makes sure that this library is never unmapped and that later copies find this one.
 bool become_resident();
 
 bool is_resident();

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The four functions that GCC may call for any C++ program, so that the agent needs none of libc's
-// (whose memcpy has a symbol version younger than we allow). Compiled with
-// -fno-tree-loop-distribute-patterns: otherwise each loop becomes a call of itself.
+// (whose memcpy has a newer symbol version than we allow). Compiled with
+// -fno-tree-loop-distribute-patterns: otherwise each loop would become a call to the function
+// itself.
 
 #include <cstddef>
 #include <cstdint>

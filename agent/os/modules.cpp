@@ -191,8 +191,8 @@ std::uint64_t as_number(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
 }
 
-// How many symbols a GNU hash table covers: to the end of its last chain. The table says nothing of
-// symbols before its first, which are undefined ones.
+// How many symbols a GNU hash table covers: to the end of its last chain. The table does not cover
+// the symbols before its first, which are undefined.
 std::uint64_t count_by_gnu_hash(const LoadedModule& module, const DynamicTables& tables) {
   const std::uint64_t table = as_number(tables.gnu_hash);
   std::uint32_t head[3] = {}; // buckets, first symbol, words of the filter

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the dynamic loader has mapped, by dl_iterate_phdr: the one libc function that the agent
-// imports. All else of libc that it needs it finds here by name. Not signal-safe (the loader takes
-// its lock); the agent's own thread or the attach listener's.
+// What the dynamic loader has mapped, from dl_iterate_phdr: the one libc function that the agent
+// imports. It finds everything else that it needs from libc here, by name. Not signal-safe (the
+// loader takes its lock); the agent's own thread or the attach listener's.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,33 +23,33 @@ struct LoadedModule {
   std::uint64_t code_end = 0;
   std::uint64_t data_begin = 0; // writable segments, ...
   std::uint64_t data_end = 0;
-  std::uint64_t sealed_begin = 0; // ... and what of them is read-only once it is relocated
+  std::uint64_t sealed_begin = 0; // ... and the part of them that is read-only after relocation
   std::uint64_t sealed_end = 0;
   std::uint64_t eh_frame_header = 0; // 0: none
   std::uint64_t eh_frame_header_bytes = 0;
   const Elf64_Dyn* dynamic = nullptr;
-  const Elf64_Phdr* headers = nullptr; // valid while it is visited
+  const Elf64_Phdr* headers = nullptr; // valid during the visit
   std::uint32_t header_count = 0;
-  std::uint64_t loads = 0;   // how often the loader has loaded anything, ...
+  std::uint64_t loads = 0;   // how many times the loader has loaded anything, ...
   std::uint64_t unloads = 0; // ... unloaded anything
 };
 
 // True if the program may write there: .data or .bss.
 bool is_data(const LoadedModule& module, std::uint64_t address);
 
-// Calls visit(module, context) for each until it says false.
+// Calls visit(module, context) for each until it returns false.
 void visit_modules(bool (*visit)(const LoadedModule& module, void* context), void* context);
 
-// True for the page of code that the kernel maps into every process, where its loader gives it no
-// name (musl). Some give the main program none either (glibc), but that one names its loader, or
-// nothing could have loaded us. While the module is visited.
+// True for the page of code that the kernel maps into every process, if the loader gives it no name
+// (musl). Some loaders give the main program no name either (glibc), but that one names its loader,
+// or nothing could have loaded us. During the visit.
 bool is_nameless_vdso(const LoadedModule& module);
 
-// Copies the module's build-id; its length, 0 if it has none. By protected loads: programs that
-// shrink ELF files leave headers of notes that are nowhere in memory. While the module is visited.
+// Copies the module's build-id; its length, 0 if it has none. With protected loads: programs that
+// shrink ELF files leave headers for notes that are not in memory. During the visit.
 std::size_t read_build_id(const LoadedModule& module, std::uint8_t* to, std::size_t bytes);
 
-// Where a module's dynamic symbols are in memory; all 0 where it has none. Lies within the module.
+// Where a module's dynamic symbols are in memory; all 0 if it has none. They are inside the module.
 struct DynamicSymbols {
   std::uint64_t symbols = 0; // Elf64_Sym[count]
   std::uint64_t count = 0;

@@ -17,7 +17,7 @@ struct DirectoryEntry {
   char name[1];
 };
 
-// `to` is a C string in any case: what cannot be read is empty.
+// `to` is always a C string, which is empty if the file cannot be read.
 std::size_t read_file(const char* path, char* to, std::size_t bytes) {
   to[0] = 0;
   const int fd = open_readonly(path);
@@ -41,8 +41,8 @@ std::size_t read_thread_file(std::int32_t tid, const char* name, char* to, std::
   return read_file(path, to, bytes);
 }
 
-// What follows `label` in a status file, in which it begins a line but the first; null if none
-// does.
+// What follows `label` in a status file, where it begins a line other than the first; null if it is
+// not there.
 template <std::size_t kBytes>
 const char* value_of(const char* status, const char (&label)[kBytes]) {
   for (const char* at = status; *at != 0; ++at) {
@@ -53,7 +53,7 @@ const char* value_of(const char* status, const char (&label)[kBytes]) {
   return nullptr;
 }
 
-// Stops at the first character that is no hexadecimal digit.
+// Stops at the first character that is not a hexadecimal digit.
 std::uint64_t parse_hex(const char* text) {
   std::uint64_t value = 0;
   for (;; ++text) {

@@ -3,7 +3,7 @@
 #pragma once
 
 // The system calls that the agent makes, without libc: no errno, no symbol versions, no wrapper
-// that takes a lock. A result below 0 is -errno. Signal-safe, any thread.
+// that takes a lock. A negative result is -errno. Signal-safe, any thread.
 
 #include "agent/arch/arch.h"
 
@@ -43,8 +43,8 @@ inline long read_some(int fd, void* to, std::size_t bytes) {
 inline long read_at(int fd, void* to, std::size_t bytes, long offset) {
   return arch::system_call(SYS_pread64, fd, as_argument(to), static_cast<long>(bytes), offset);
 }
-// Whether somebody else has paid for a file's first `bytes`: a page that we were the first to touch
-// would be charged to the JVM's cgroup. st_blocks counts 512 bytes each: stat(2).
+// Whether the first `bytes` of a file are charged to somebody else: a page that we touched first
+// would be charged to the JVM's cgroup. st_blocks counts units of 512 bytes: stat(2).
 inline bool is_allocated(int fd, std::uint64_t bytes) {
   struct stat status {};
   return arch::system_call(SYS_fstat, fd, as_argument(&status)) == 0 &&
@@ -54,7 +54,8 @@ inline bool is_allocated(int fd, std::uint64_t bytes) {
 inline void close_fd(int fd) {
   arch::system_call(SYS_close, fd);
 }
-// 0, or -errno if the kernel would refuse to unmap anything: asked of what cannot be mapped.
+// 0, or -errno if the kernel would refuse to unmap anything, tried on an address that cannot be
+// mapped.
 inline long can_unmap() {
   constexpr long kNoPage = 1;
   const long result = arch::system_call(SYS_munmap, kNoPage, 1);
@@ -72,7 +73,7 @@ inline long wait_for_events(pollfd* fds, std::size_t count, std::int64_t timeout
 inline void sleep_ns(std::int64_t nanoseconds) {
   wait_for_events(nullptr, 0, nanoseconds);
 }
-// 0 where the clock does not exist (a thread that has ended).
+// 0 if the clock does not exist (a thread that has ended).
 inline std::uint64_t clock_ns(clockid_t clock) {
   timespec now{};
   if (arch::system_call(SYS_clock_gettime, clock, as_argument(&now)) != 0) {
@@ -82,8 +83,8 @@ inline std::uint64_t clock_ns(clockid_t clock) {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// The kernel's own sigaction, so that what we put back is byte for byte what we found (and so that
-// libjsig, where it is preloaded, does not keep our handler from being installed).
+// The kernel's own sigaction, so that what we restore is byte for byte what we found (and so that
+// libjsig, if preloaded, does not keep our handler from being installed).
 struct KernelSigaction {
   void* handler = nullptr;
   unsigned long flags = 0;

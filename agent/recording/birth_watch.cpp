@@ -12,7 +12,7 @@ namespace {
 // 0.1 us each (kernel 6.18): about a thousandth of a CPU.
 constexpr std::uint32_t kProbesASecond = 8192;
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
-// RESERVED_PIDS of the kernel's pid.c: where it goes on after the highest.
+// RESERVED_PIDS of the kernel's pid.c: where it continues after the highest.
 constexpr std::int32_t kFirstAnew = 300;
 constexpr std::uint32_t kTooMany = kProbesASecond + 1;
 
@@ -50,7 +50,7 @@ void BirthWatch::close() {
   }
 }
 
-// "0.52 0.58 0.59 1/1213 48377": the last number; 0 where the file says something else.
+// "0.52 0.58 0.59 1/1213 48377": the last number; 0 if the file says something else.
 std::int32_t BirthWatch::read_last() const {
   char text[128];
   const long got = fd_ >= 0 ? os::read_at(fd_, text, sizeof text - 1, 0) : 0;

@@ -12,8 +12,8 @@ namespace {
 
 using sampling::OldCode;
 
-// Compiled while a session had the flag on. Of what is far older than the last such session's code
-// it is forgotten, and such code counts as old.
+// Compiled while a session had the flag on. Code far older than that of the last such session is
+// forgotten and counts as old.
 sampling::RecentIds g_detailed;
 
 void add_without_detail(std::uint32_t id, void* old) {
@@ -33,7 +33,7 @@ void add_with_detail(std::uint32_t id, void* old) {
 void note_code_age(sampling::Sampler& sampler, jvm::InliningDetail::Found found) {
   using Found = jvm::InliningDetail::Found;
   wire::InliningDetail detail = wire::InliningDetail::kUnknown;
-  // The JVM's own walkers do not look at the age of code.
+  // The JVM's own walkers ignore the age of code.
   const bool ours = sampler.call_trace == nullptr && sampler.waiting == nullptr;
   if (found == Found::kOn) {
     detail = wire::InliningDetail::kBefore;

@@ -8,13 +8,13 @@
 
 namespace jprof::agent::recording {
 
-// Has handlers know from now on which code was compiled without the flag, by what that was found to
-// be, and the reader what this is worth (Counter::kInliningDetail). Once in a session: until then
-// all code is old. What is installed in the moment between counts as compiled before.
+// From now on handlers know which code was compiled without the flag, depending on what the flag
+// was found to be, and the reader knows how reliable this is (Counter::kInliningDetail). Once per
+// session: until then all code is old. Code installed in between counts as compiled before.
 void note_code_age(sampling::Sampler& sampler, jvm::InliningDetail::Found found);
 
-// Remembers what was compiled with the flag, for the sessions to come in this JVM; nothing in one
-// that ends. Once the flag is restored, while loads are protected. Both on the agent's thread.
+// Remembers what was compiled with the flag, for later sessions in this JVM; nothing if the JVM is
+// ending. Call it once the flag is restored, while loads are protected. Both on the agent's thread.
 void keep_code_age(sampling::Sampler& sampler, wire::StopReason reason);
 
 } // namespace jprof::agent::recording

@@ -3,7 +3,7 @@
 #pragma once
 
 // Flips between the two generations of stacks and names: the full one is closed as soon as no
-// handler uses it, read by the sidecar, emptied after its acknowledgement. Agent's thread only.
+// handler uses it, read by the sidecar, and emptied after the acknowledgement. Agent's thread only.
 
 #include "agent/sampling/sampler.h"
 
@@ -14,7 +14,7 @@ namespace jprof::agent::recording {
 class Generations {
  public:
   void begin(sampling::Sampler* sampler);
-  // Closes what no handler uses any more and flips where the active generation is half full.
+  // Closes what no handler uses any more, and flips if the active generation is half full.
   void tick();
   // The sidecar has read every closed generation up to this number.
   void drained(std::uint32_t number);

@@ -29,7 +29,7 @@ wire::SymbolsPiece copy_piece(Copy& copy, std::uint64_t bias, std::uint64_t addr
         arch::system_call(SYS_pwrite64, copy.fd, static_cast<long>(address + done),
                           static_cast<long>(bytes - done), static_cast<long>(piece.offset + done));
     if (wrote <= 0) {
-      return piece; // EFAULT, or whatever else: without this piece then
+      return piece; // EFAULT or any other error: go on without this piece
     }
     done += static_cast<std::uint64_t>(wrote);
   }

@@ -6,11 +6,11 @@
 
 namespace jprof::agent::recording {
 
-// Copies what names the functions of the module at `wanted.base` out of the process's memory into
+// Copies whatever names the functions of the module at `wanted.base` from the process's memory into
 // `fd`, for a sidecar that cannot open the module's file. The kernel copies (pwrite), so nothing is
-// mapped or allocated, and memory that cannot be read makes a piece missing and nothing else; the
-// loader's lock keeps the module mapped meanwhile. Writes only into a file that is allocated in
-// full already: another page would be charged to the JVM. Agent's thread.
+// mapped or allocated, and unreadable memory costs that piece and nothing else; the loader's lock
+// keeps the module mapped meanwhile. Writes only to a file that is fully allocated: another page
+// would be charged to the JVM. Agent's thread.
 wire::SymbolsMessage copy_symbols(const wire::SymbolsWantedMessage& wanted, int fd);
 
 } // namespace jprof::agent::recording

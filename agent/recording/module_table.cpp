@@ -22,7 +22,7 @@ std::size_t length_of(const char* text) {
 
 void write_path(const LoadedModule& module, wire::ModuleSlot& slot) {
   char program[wire::kModulePathBytes * 2];
-  // The name that glibc gives it and that symbols are looked up by.
+  // The name that glibc gives it, by which symbols are looked up.
   const char* path = os::is_nameless_vdso(module) ? "linux-vdso.so.1" : module.path;
   std::size_t length = length_of(path);
   if (length == 0) { // the main program
@@ -109,12 +109,12 @@ void ModuleTable::refresh(std::uint64_t now_ns) {
 void ModuleTable::collect(std::uint64_t now_ns) {
   const std::uint32_t spare = 1 - sampler_->module_gate.active();
   if (!sampler_->module_gate.idle(spare)) {
-    unpublished_ = true; // a handler still reads the older copy: next time
+    unpublished_ = true; // a handler is still reading the older copy: next time
     return;
   }
   unpublished_ = false;
   sampler_->modules[spare].count = 0;
-  sampler_->modules[spare].rules.clear(); // what lies there now may be another module
+  sampler_->modules[spare].rules.clear(); // another module may be there now
   Pass pass;
   pass.slots = tables_.module_slots;
   pass.capacity = tables_.module_capacity;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keeps the modules of the process known: to the reader (the region's module table) and to signal
+// Keeps track of the process's modules, for the reader (the region's module table) and for signal
 // handlers (ModuleMap). Agent's thread only.
 
 #include "agent/recording/region_layout.h"
@@ -15,7 +15,7 @@ namespace jprof::agent::recording {
 class ModuleTable {
  public:
   void begin(sampling::Sampler* sampler, const PrivateTables& tables);
-  // Reads the loader's list again, if it has changed since or `wanted` by a handler.
+  // Reads the loader's list again if it has changed since, or if a handler wants it.
   void refresh(std::uint64_t now_ns);
 
  private:

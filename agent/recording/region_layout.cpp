@@ -12,9 +12,10 @@ using wire::SectionKind;
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kArenaStart = 8; // offset 0 means "none"
-// Descriptors of perf events beyond so many for each thread slot are not looked up.
+// Descriptors of perf events beyond this many per thread slot are not looked up.
 constexpr std::uint32_t kDescriptorsPerThread = 8;
-constexpr std::uint64_t kCachePart = 16; // of the region: this part is the cache of frames, at most
+constexpr std::uint64_t kCachePart =
+    16; // at most this fraction (1/n) of the region is the frame cache
 constexpr std::uint64_t kMostCacheBytes = 512 * 1024;
 
 std::uint64_t clamp(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
@@ -70,12 +71,12 @@ void zero(void* from, std::uint64_t bytes) {
   __builtin_memset(from, 0, bytes);
 }
 
-// A quarter more than there are, and those of two seconds of births, for which slots are kept that
-// their threads have left (thread_table.cpp); perf_slots has 16 bits for each.
+// A quarter more than there are, and those of two seconds of births, since slots are kept for a
+// while after their threads have ended (thread_table.cpp); perf_slots has 16 bits for each.
 std::uint32_t slots_for(std::uint64_t bytes, std::uint64_t threads) {
   constexpr std::uint64_t kSpare = 1024;
   constexpr std::uint64_t kMost = 65534;
-  // What one takes in all tables; the index has four to eight entries for it.
+  // What one thread takes in all tables; the index has four to eight entries for each.
   constexpr std::uint64_t kSlotBytes =
       sizeof(wire::ThreadSlot) + sizeof(sampling::ThreadEntry) + sizeof(sampling::Visit) +
       sizeof(sampling::WaitingTime) + sizeof(ThreadNote) +
@@ -86,7 +87,7 @@ std::uint32_t slots_for(std::uint64_t bytes, std::uint64_t threads) {
       clamp(threads + threads / 4 + kSpare, 64, room < kMost ? room : kMost));
 }
 
-// What a reader takes in place, in proportion to the region.
+// What a reader reads in place, in proportion to the region.
 void take_tables(Divider& divider, std::uint64_t bytes, std::uint64_t threads, Sampler& sampler,
                  PrivateTables& tables) {
   const std::uint64_t slots = power_of_two_below(bytes / 8 / sizeof(wire::SampleSlot));

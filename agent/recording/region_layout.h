@@ -15,9 +15,9 @@ namespace jprof::agent::recording {
 inline constexpr std::uint64_t kMinRegionBytes = 512 * 1024;
 inline constexpr std::uint64_t kMaxRegionBytes = std::uint64_t{1} << 30;
 
-// What the agent's thread alone knows of a thread.
+// What only the agent's thread knows about a thread.
 struct ThreadNote {
-  std::uint64_t born_ns = 0;       // first seen, CLOCK_MONOTONIC; 0: there before the session
+  std::uint64_t born_ns = 0;       // first seen, CLOCK_MONOTONIC; 0: before the session
   std::uint16_t looks_to_skip = 0; // of those at its CPU clock
   std::uint16_t skipped_last = 0;
   // Of those at the mask of a thread that has lost its timer because it blocks our signal; 0 in
@@ -30,7 +30,7 @@ struct ThreadNote {
   std::uint16_t waits = 0;     // 1: for a timer, for there are too few
 };
 
-// Our slots of the thread hash table, behind the entries of the private section.
+// Our slots of the thread hash table, after the entries of the private section.
 struct PrivateTables {
   sampling::WaitingTime* waiting = nullptr; // for each thread slot
   ThreadNote* notes = nullptr;              // the same
@@ -42,8 +42,8 @@ struct PrivateTables {
 };
 
 // Writes the section table and makes `sampler` and `tables` point into the region, whose bytes are
-// all zero. There is room for the `threads` that there are and some that begin, within 3/8 of the
-// region (docs/formats/region.md). False if it is too small.
+// all zero. There is room for the existing `threads` and some new ones, within 3/8 of the region
+// (docs/formats/region.md). False if it is too small.
 bool lay_out(void* region, std::uint64_t bytes, std::uint64_t threads, sampling::Sampler* sampler,
              PrivateTables* tables);
 

@@ -56,7 +56,7 @@ void SafepointStacks::tick() {
       }
     });
   }
-  // The JVM does not know these as threads of Java code: its own, and those that have ended.
+  // The JVM does not know these as Java threads: its own threads, and those that have ended.
   for (std::uint32_t i = 0; i < count_; ++i) {
     record_waiting(*sampler_, sampler_->threads[waiting_[i]],
                    FoundStack{.error = ErrorFrame::kNoJavaFrames});
@@ -90,7 +90,7 @@ std::uint32_t SafepointStacks::collect() {
   return count_;
 }
 
-// True if this thread's time waits; it is off the list then.
+// True if this thread's time is waiting; it is then removed from the list.
 bool SafepointStacks::take(std::int32_t tid, ThreadEntry** entry) {
   for (std::uint32_t i = 0; i < count_; ++i) {
     if (sampler_->threads[waiting_[i]].tid == tid) {

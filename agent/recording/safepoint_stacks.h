@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The walkers that can look at a thread only where the JVM has stopped it: JVMTI GetStackTrace, and
-// all stacks at once as ThreadMXBean gives them. The timers say, as for every walker, which thread
+// The walkers that can walk a thread only where the JVM has stopped it: JVMTI GetStackTrace, and
+// all stacks at once as ThreadMXBean returns them. As for every walker, the timers say which thread
 // has used how much CPU time; here the agent's thread then asks the JVM for its stack and gets that
-// of the next safepoint poll, which is the bias that these walkers have. Agent's thread only.
+// of the next safepoint poll, which is the bias of these walkers. Agent's thread only.
 
 #include "agent/jvm/tool_interface.h"
 #include "agent/recording/region_layout.h"
@@ -24,11 +24,11 @@ class SafepointStacks {
   bool is_active() const { return sampler_ != nullptr; }
   // Finds the stacks of the threads whose time waits for one. May wait for the JVM.
   void tick();
-  // What still waits becomes samples without a stack. REQUIRES: no handler runs any more.
+  // Whatever still waits becomes samples without a stack. REQUIRES: no handler runs any more.
   void finish();
 
  private:
-  static constexpr std::uint32_t kMost = 256; // threads in a tick; the others wait for the next
+  static constexpr std::uint32_t kMost = 256; // threads per tick; the others wait for the next one
 
   std::uint32_t collect();
   bool take(std::int32_t tid, sampling::ThreadEntry** entry);

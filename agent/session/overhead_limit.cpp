@@ -21,7 +21,7 @@ bool OverheadLimit::is_exceeded(const OverheadSample& now) {
   const std::uint64_t used = now.process_cpu_ns - before_.process_cpu_ns;
   const std::uint64_t least = (now.at_ns - before_.at_ns) / kLeastShare;
   before_ = now;
-  if (is_first) { // what the start cost is not repeated
+  if (is_first) { // the cost of the start does not recur
     return false;
   }
   const std::uint64_t base = used > least ? used : least;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Decides when sampling costs too much; what is given up then says lib/wire/detail.h. Pure
+// Decides when sampling costs too much; lib/wire/detail.h says what is given up then. Pure
 // arithmetic: the recorder measures and acts. One thread.
 
 #include <cstdint>
@@ -11,23 +11,23 @@ namespace jprof::agent {
 
 struct OverheadSample {
   std::uint64_t at_ns = 0; // CLOCK_MONOTONIC
-  // What samples took since the start: CPU time of the handlers, and signals of which each costs
-  // delivery_ns, as known now. Not the CPU time of the agent's own thread, which looks for new
-  // threads at a bounded cost whatever the rate: no step would change it.
+  // What samples took since the start: the CPU time of the handlers, and the signals, each of which
+  // costs delivery_ns as known now. Not the CPU time of the agent's own thread, which looks for new
+  // threads at a bounded cost, whatever the rate: no step would change it.
   std::uint64_t handler_ns = 0;
   std::uint64_t signals = 0;
   std::uint64_t delivery_ns = 0;
   std::uint64_t process_cpu_ns = 0; // CPU time of the whole process
 };
 
-// Cost is judged second by second against the CPU time that the process used in it, or against a
-// tenth of a CPU where it used less: an idle process is not slowed down by a share of nothing.
+// The cost of each second is compared with the CPU time that the process used in it, or with a
+// tenth of a CPU if it used less: nobody notices the cost in an idle process.
 class OverheadLimit {
  public:
   OverheadLimit() = default;
   explicit OverheadLimit(std::uint32_t permille) : permille_(permille) {} // 0: no limit
 
-  // True once the cost was too high for two seconds in a row; counting then begins anew.
+  // True once the cost was too high for two seconds in a row; counting then starts again.
   bool is_exceeded(const OverheadSample& now);
 
  private:

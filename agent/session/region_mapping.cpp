@@ -18,10 +18,10 @@ constexpr std::uint64_t kPageBytes = 4096;
 
 Failure map_region(int fd, std::uint64_t bytes, void** region) {
   if (bytes < recording::kMinRegionBytes || bytes > recording::kMaxRegionBytes) {
-    return {AgentStatus::kRegionTooSmall, 0, "a region has 512 KiB to 1 GiB"};
+    return {AgentStatus::kRegionTooSmall, 0, "a region must have 512 KiB to 1 GiB"};
   }
   if (!os::is_allocated(fd, bytes)) {
-    return {AgentStatus::kMapFailed, 0, "the region is not allocated in full"};
+    return {AgentStatus::kMapFailed, 0, "the region is not fully allocated"};
   }
   constexpr long kNeededSeals = F_SEAL_SHRINK;
   long result = arch::system_call(SYS_fcntl, fd, F_GET_SEALS);

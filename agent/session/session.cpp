@@ -28,17 +28,17 @@ constexpr std::int64_t kStartTimeoutNs = 10'000'000'000;
 constexpr std::int64_t kGoodbyeTimeoutNs = 5'000'000'000;
 constexpr std::size_t kMaxRequests = 4;
 
-// Requests on their way into a thread: the heap is the JVM's, so they live here.
+// Requests on their way to a thread: the heap belongs to the JVM, so they live here.
 struct RequestSlot {
   std::atomic<bool> taken{false};
   SessionRequest request;
 };
 RequestSlot g_requests[kMaxRequests];
 
-// Held by the session that records, from its first look at the JVM until its handlers are gone.
+// Held by the recording session, from its first look at the JVM until its handlers are gone.
 std::atomic<bool> g_recording{false};
-// While a thread is still in the handler of a session that has ended: its tid, 0 if it is not known
-// which. g_recording is held for so long.
+// While a thread is still in the handler of a session that has ended: its tid, or 0 if unknown.
+// g_recording is held as long as that.
 constexpr std::int32_t kNoStraggler = -1;
 std::atomic<std::int32_t> g_straggler{kNoStraggler};
 std::atomic<bool> g_vm_exits{false};
@@ -65,7 +65,8 @@ void send_failure(ControlChannel& channel, const Failure& failure) {
   channel.wait_for_hang_up(kGoodbyeTimeoutNs);
 }
 
-// Waits for the start message; false if the sidecar went away or kept silent, or we may not read.
+// Waits for the start message; false if the sidecar went away or stayed silent, or if we may not
+// read.
 bool receive_start(ControlChannel& channel, ReceivedMessage* message) {
   const std::uint64_t deadline =
       os::clock_ns(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(kStartTimeoutNs);
@@ -91,7 +92,8 @@ bool receive_start(ControlChannel& channel, ReceivedMessage* message) {
 Failure check_start(const ReceivedMessage& message) {
   const auto* start = message.as<wire::StartMessage>();
   if (message.type() != ControlType::kStart || start == nullptr || message.fd < 0) {
-    return Failure{AgentStatus::kBadMessage, 0, "the first message was no start with a region"};
+    return Failure{AgentStatus::kBadMessage, 0,
+                   "the first message was not a start message with a region"};
   }
   if (start->version < wire::kMinControlVersion || start->version > wire::kControlVersion) {
     return Failure{AgentStatus::kVersionMismatch, 0, "no common version of the control protocol"};
@@ -110,7 +112,7 @@ Failure check_start(const ReceivedMessage& message) {
   return Failure{};
 }
 
-// Ends with the region, the socket and its descriptor gone, and with the next session let in: as
+// Returns when the region, the socket and its descriptor are gone. It admits the next session as
 // soon as nothing of this one can be in its way.
 void record(ControlChannel& channel, ReceivedMessage& message, const SessionRequest& request) {
   const auto* start = message.as<wire::StartMessage>();
@@ -127,7 +129,7 @@ void record(ControlChannel& channel, ReceivedMessage& message, const SessionRequ
   g_straggler.store(recorder.has_stragglers() ? recorder.straggler() : kNoStraggler);
   const bool others_may_come = !recorder.has_stragglers();
   if (others_may_come) {
-    g_recording.store(false); // before anybody hears of it: the next session may follow at once
+    g_recording.store(false); // before anybody is told: the next session may follow at once
   }
   if (!began) {
     send_failure(channel, failure);
@@ -153,7 +155,7 @@ void record(ControlChannel& channel, ReceivedMessage& message, const SessionRequ
 Failure busy() {
   const std::int32_t tid = g_straggler.load();
   if (tid == kNoStraggler) {
-    return {AgentStatus::kBusy, 0, "another session records in this JVM"};
+    return {AgentStatus::kBusy, 0, "another session is recording in this JVM"};
   }
   char thread[64];
   char* end = os::write_text(thread, tid == 0 ? "a thread" : "thread ");
@@ -220,7 +222,7 @@ void* session_thread(void* argument) {
   return nullptr;
 }
 
-// libc's own thread functions, found by name: in old releases they live in another library, which a
+// libc's own thread functions, found by name: in old releases they are in another library, which a
 // JVM has loaded.
 int start_thread(void* (*function)(void*), void* argument) {
   using AttributeInit = int (*)(void*);
@@ -247,7 +249,7 @@ int start_thread(void* (*function)(void*), void* argument) {
       return result;
     }
   }
-  // Too small for the thread-local storage of this process: the default size then.
+  // Too small for the thread-local storage of this process: use the default size.
   init(attributes);
   set_state(attributes, kDetached);
   return create(&thread, attributes, function, argument);
@@ -261,7 +263,7 @@ int begin_session(const SessionRequest& request) {
       continue;
     }
     slot.request = request;
-    // The thread inherits the mask: it must never be chosen for a signal of the JVM.
+    // The thread inherits the mask: the kernel must never choose it for a signal of the JVM.
     const std::uint64_t all = ~std::uint64_t{0};
     std::uint64_t before = 0;
     arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&all),

@@ -15,17 +15,17 @@ namespace {
 
 using wire::AgentStatus;
 
-constexpr long kMany = -1; // a descriptor, timer or address that there is not
+constexpr long kMany = -1; // a descriptor, timer or address that does not exist
 
-// What we do with a call if it is answered by an error that only a filter gives.
+// What an error that only a filter gives means for us.
 enum class Need { kNone, kSession, kReceiving, kChannel };
 
-// Each in a form that does nothing.
+// Each call in a form that does nothing.
 struct Call {
   const char* name;
   long number;
   long arguments[4];
-  Need need; // a call that kills is never made, whatever it is
+  Need need; // a call that kills is never made, whatever the need
 };
 constexpr Call kCalls[] = {
     {"wait4", SYS_wait4, {kMany, 0, WNOHANG, 0}, Need::kNone}, // for the child
@@ -58,12 +58,12 @@ constexpr std::uint32_t kCallCount = sizeof kCalls / sizeof kCalls[0];
 
 struct Progress {
   volatile bool begun = false;
-  volatile std::uint32_t done = 0; // calls that have been survived
+  volatile std::uint32_t done = 0; // calls that the child has survived
   volatile long results[kCallCount] = {};
 };
 
-// In the child. A death by seccomp dumps core, and that would be the JVM's memory: a limit of 1
-// forbids it, to a file and to a pipe (do_coredump of fs/coredump.c).
+// In the child. Death by seccomp dumps core, and that would be the JVM's memory: a limit of 1
+// prevents it, both to a file and to a pipe (do_coredump of fs/coredump.c).
 int make_calls(void* argument) {
   auto* progress = static_cast<Progress*>(argument);
   const rlimit no_core{.rlim_cur = 1, .rlim_max = 1};
@@ -80,14 +80,14 @@ int make_calls(void* argument) {
   return 0;
 }
 
-// Until 5.16 a process whose death dumps core took all with it that have its memory in common
+// Before 5.16 a process whose death dumps core killed all others that share its memory
 // (0258b5fd7c71, "coredump: Limit coredumps to a single thread group").
 bool kernel_spares_the_others() {
   return os::kernel_is_at_least(5, 16);
 }
 
-// False if the calls could not be tried. No signal tells of the child's end, and no wait() of the
-// program's finds it.
+// False if the calls could not be tried. No signal reports the child's end, and no wait() of the
+// program finds it.
 bool try_in_a_child(Progress* progress) {
   alignas(16) unsigned char stack[16384];
   constexpr unsigned long kFlags = CLONE_VM | CLONE_VFORK | CLONE_FS | CLONE_FILES | CLONE_UNTRACED;
@@ -95,7 +95,7 @@ bool try_in_a_child(Progress* progress) {
   if (child <= 0) {
     return false;
   }
-  // Not where that might be deadly: what has ended then stays in the table of processes.
+  // Not if that might be deadly: the ended child then stays in the process table.
   if (!progress->begun || progress->done > 0) {
     while (arch::system_call(SYS_wait4, child, 0, __WALL, 0) == -EINTR) {
     }
@@ -103,7 +103,8 @@ bool try_in_a_child(Progress* progress) {
   return progress->begun;
 }
 
-// These say that the call got as far as to its arguments; a filter may say anything else.
+// These say that the kernel got as far as checking the arguments; a filter may give any other
+// error.
 bool is_an_answer(long result) {
   return result == 0 || result == -EINVAL || result == -EBADF || result == -EFAULT ||
          result == -ECHILD || result == -EAFNOSUPPORT || result == -ENOMEM || result == -ENOTSOCK;
@@ -128,10 +129,11 @@ Failure CallTrial::run() {
     if (!deadly && (call.need == Need::kNone || is_an_answer(result))) {
       continue;
     }
-    channel_works_ = i >= kChannelCalls; // what comes later has not been tried, if this one kills
+    channel_works_ = i >= kChannelCalls; // later calls have not been tried if this one kills
     may_receive_ = i > kReceivingCall;
     return {AgentStatus::kCallForbidden, deadly ? 0 : result,
-            deadly ? "a seccomp filter ends who calls " : "a seccomp filter refuses ", call.name};
+            deadly ? "a seccomp filter kills the caller of " : "a seccomp filter refuses ",
+            call.name};
   }
   return {};
 }

@@ -18,7 +18,7 @@ namespace {
 
 using wire::AgentStatus;
 
-// Who has a handler at this address, for the user.
+// Who owns the handler at this address, as the user is told.
 const char* owner_of(std::uint64_t handler) {
   struct Search {
     std::uint64_t address;
@@ -38,9 +38,9 @@ const char* owner_of(std::uint64_t handler) {
                                                    : search.name;
 }
 
-// With -Xcheck:jni the JVM prints a warning and a table into the program's output when it finds
-// another handler for faults than its own. So there are none then, and the kernel does the loads
-// that may fault; not under a seccomp filter, whose answer to that may be to kill the process.
+// With -Xcheck:jni the JVM prints a warning and a table to the program's output when it finds a
+// fault handler other than its own. So we install none then, and the kernel does the loads that may
+// fault; but not under a seccomp filter, which may kill the process for that.
 Failure choose_loads(const wire::StartMessage& start) {
   jvm::StructTables tables;
   arch::let_kernel_load(false);

@@ -8,8 +8,8 @@
 
 namespace jprof::agent {
 
-// Decides who does the loads that may fault, handlers of ours or the kernel, and installs the
-// handlers that are needed. `owner` gets the number that retire_handlers() wants. Agent's thread.
+// Decides who does the loads that may fault, our handlers or the kernel, and installs the handlers
+// that are needed. `owner` gets the number that retire_handlers() needs. Agent's thread.
 Failure set_up_handlers(const wire::StartMessage& start, int signal, std::uint32_t* owner);
 
 } // namespace jprof::agent

@@ -8,12 +8,12 @@
 namespace jprof::agent {
 namespace {
 
-// What a thread still has to do once its tracer has let go takes microseconds, before anything of
-// its own program.
+// Once its tracer has let go, what a thread still has to do before it runs any code of its own
+// takes microseconds.
 constexpr std::uint64_t kRunNs = 1'000'000;
 
-// Not in the kernel's hands: asleep by its own will, or ended. `D` may be frozen anywhere, `t` is
-// held by its tracer, and `T` may have been, on the way from there.
+// Not at that place in the kernel: the thread sleeps voluntarily, or has ended. `D` may be frozen
+// anywhere, `t` is held by its tracer, and `T` may be on its way from there.
 bool is_elsewhere(char letter) {
   return letter == 'S' || letter == 'Z' || letter == 'X';
 }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which threads may still be about to be handed a signal that was sent to them before its source
-// was removed. Between taking a signal off its queue and looking up its action the kernel stops a
-// thread in one place only, where it asks the thread's tracer (get_signal() of kernel/signal.c):
-// what the tracer holds there nothing can take back, and it meets the action of the day on which
-// the tracer lets go. No signal is queued any more when this is used. Agent's thread only.
+// Which threads may still be about to receive a signal that was sent to them before its source was
+// removed. Between dequeuing a signal and looking up its action the kernel stops a thread in one
+// place only, where it asks the thread's tracer (get_signal() of kernel/signal.c): nothing can take
+// back a signal that the tracer holds there, and it gets the action in force when the tracer lets
+// go. No signal is queued any more when this is used. Agent's thread only.
 
 #include "agent/os/process.h"
 
@@ -16,13 +16,13 @@ namespace jprof::agent {
 
 class HeldSignals {
  public:
-  // Looks at all threads of the process but the caller.
+  // Examines all threads of the process except the caller.
   void begin();
-  // Looks again at those that may hold one; how many may.
+  // Examines again those that may hold one; returns how many may.
   std::uint32_t look();
 
-  // One of them, as it was when it was looked at last: its tid, and what kept it from being
-  // cleared. REQUIRES: look() > 0.
+  // One of them, as it was when last examined: its tid, and what kept it from being cleared.
+  // REQUIRES: look() > 0.
   std::int32_t tid() const { return tid_; }
   os::ThreadState state() const { return state_; }
 
@@ -39,7 +39,7 @@ class HeldSignals {
 
   Suspect suspects_[kMostSuspects] = {};
   std::uint32_t count_ = 0;
-  bool complete_ = false; // all threads have been looked at, and all suspects fitted in
+  bool complete_ = false; // all threads have been examined, and there was room for all suspects
   std::int32_t own_tid_ = 0;
   std::int32_t tid_ = 0;
   os::ThreadState state_;

@@ -22,10 +22,12 @@ std::uint64_t bit(bool refused, StopRefusal what) {
 
 Failure check_end() {
   if (const long refused = engines::can_remove_timers(); refused != 0) {
-    return {AgentStatus::kNoTimers, refused, "seccomp refuses timer_delete, so they would stay"};
+    return {AgentStatus::kNoTimers, refused,
+            "seccomp refuses timer_delete, so timers would remain"};
   }
   if (const long refused = os::can_unmap(); refused != 0) {
-    return {AgentStatus::kMapFailed, refused, "seccomp refuses munmap, so it would stay"};
+    return {AgentStatus::kMapFailed, refused,
+            "seccomp refuses munmap, so the region would stay mapped"};
   }
   return {};
 }

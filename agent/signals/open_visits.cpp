@@ -10,14 +10,14 @@
 namespace jprof::agent {
 namespace {
 
-// The first look comes so soon, each later one after twice the time: 300 threads on a tenth of a
-// CPU need it for themselves.
+// The first look comes after this time, each later one after twice the time before: 300 threads on
+// a tenth of a CPU need that time for themselves.
 constexpr std::uint64_t kFirstLookNs = 10'000'000;
 constexpr std::uint64_t kLongestPauseNs = 250'000'000;
-// No handler of ours takes so long.
+// None of our handlers takes this long.
 constexpr std::uint64_t kRanNs = 10'000'000;
 
-// True if what the kernel wrote on the stack for the visit is there no more.
+// True if what the kernel wrote on the stack for the visit is no longer there.
 bool is_overwritten(const sampling::Visit& visit) {
   std::uint64_t word = 0;
   switch (os::read_own_word(arch::stack_pointer_in(visit.frame), &word)) {
@@ -57,7 +57,7 @@ void OpenVisits::look() {
   std::uint32_t count = 0;
   for (std::uint32_t slot = 0; slot < sampler_->thread_capacity && count < kMostSuspects; ++slot) {
     if (sampler_->thread_slots[slot].tid == 0) {
-      break; // never used, like all behind it
+      break; // never used, like all after it
     }
     const std::uint32_t token = sampling::open_visit(sampler_->visits[slot]);
     if (token == 0) {
@@ -75,8 +75,8 @@ void OpenVisits::look() {
   }
 }
 
-// Each reason is good at the moment at which it is seen; who returned meanwhile has ended the visit
-// himself, which end_visit() finds out.
+// Each reason holds when it is observed; a thread that has returned meanwhile has ended the visit
+// itself, which end_visit() finds out.
 bool OpenVisits::is_over(Suspect& suspect) const {
   const sampling::Visit& visit = sampler_->visits[suspect.slot];
   const std::int32_t tid = sampler_->threads[suspect.slot].tid;
@@ -87,7 +87,8 @@ bool OpenVisits::is_over(Suspect& suspect) const {
     suspect.took_signals = false;
     return sampling::is_left_behind(visit, sp);
   }
-  // It runs. The kernel blocks our signal until the handler returns, and siglongjmp() unblocks it.
+  // It is running. The kernel blocks our signal until the handler returns, and siglongjmp()
+  // unblocks it.
   if (os::blocks_signal(tid, signal_)) {
     suspect.took_signals = false;
     return false;

@@ -12,11 +12,11 @@ namespace {
 constexpr std::int64_t kFirstPauseNs = 2'000'000;
 constexpr std::int64_t kLongestPauseNs = 250'000'000;
 
-// Between the thread that looks, and may then take the handlers away, and the one that installs
-// them. Neither is a handler; to look takes milliseconds.
+// Between the thread that looks, and may then remove the handlers, and the one that installs them.
+// Neither is a handler; a look takes milliseconds.
 std::atomic<bool> g_locked{false};
 std::atomic<std::uint32_t> g_owner{0};
-std::uint32_t g_looked_for = 0; // the owner that g_held has been begun for
+std::uint32_t g_looked_for = 0; // the owner for which g_held was begun
 HeldSignals g_held;
 
 class Lock {
@@ -31,7 +31,7 @@ class Lock {
   ~Lock() { g_locked.store(false); }
 };
 
-// True if there is nothing left to be done by this owner.
+// True if this owner has nothing left to do.
 bool try_to_retire(std::uint32_t number, wire::HandlerLeft* left) {
   const Lock lock;
   *left = {};

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-// The integers of the recording format: LEB128 varints, zigzag for signed ones, little endian fixed
-// ones (docs/formats/recording.md).
+// The integers of the recording format: LEB128 varints, zigzag-encoded if signed, and little-endian
+// fixed-width ones (docs/formats/recording.md).
 namespace jprof::profile {
 
 class ByteWriter {
@@ -19,9 +19,9 @@ class ByteWriter {
   void fixed32(std::uint32_t value);
   void byte(std::uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
   void raw(std::string_view bytes) { bytes_.append(bytes); }
-  // Length, then the bytes.
+  // The length, then the bytes.
   void text(std::string_view bytes);
-  // Tag, length, bytes: what a reader that does not know the tag can skip.
+  // Tag, length, bytes: a reader that does not know the tag can skip it.
   void field(std::uint64_t tag, std::string_view bytes);
   void varint_field(std::uint64_t tag, std::uint64_t value);
   void zigzag_field(std::uint64_t tag, std::int64_t value);
@@ -33,8 +33,9 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Reads foreign bytes. The first read past the end, or a varint of more than 64 bits, makes the
-// reader bad: from then on everything reads as zero or empty, so callers check ok() once a loop.
+// Reads untrusted bytes. The first read past the end, or a varint of more than 64 bits, makes the
+// reader bad: from then on everything reads as zero or empty, so callers need to check ok() only
+// once per loop.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

@@ -15,8 +15,8 @@
 
 namespace jprof::profile {
 
-// Strings, frames and stacks, each once: equal content gets equal ids, ids count up from 0 and
-// string 0 is the empty one. One thread at a time.
+// Strings, frames and stacks, each stored once: equal content gets equal ids, ids count up from 0,
+// and string 0 is the empty one. One thread at a time.
 class Dictionary {
  public:
   Dictionary();
@@ -24,7 +24,7 @@ class Dictionary {
   // Text that is not UTF-8 is sanitised.
   StringId intern_string(std::string_view text);
   FrameId intern_frame(const Frame& frame);
-  // Root first. The empty stack is a stack like others.
+  // Root first. The empty stack is a stack like any other.
   StackId intern_stack(std::span<const FrameId> root_first);
 
   std::string_view string(StringId id) const { return strings_[static_cast<std::size_t>(id)]; }
@@ -37,7 +37,7 @@ class Dictionary {
   std::size_t string_count() const { return strings_.size(); }
   std::size_t frame_count() const { return frames_.size(); }
   std::size_t stack_count() const { return stack_begins_.size() - 1; }
-  // About what the content occupies, for whoever must bound it.
+  // Roughly how much memory the content takes, for callers that limit it.
   std::size_t memory_bytes() const;
 
   std::vector<std::string> take_strings();

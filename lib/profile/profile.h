@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-// The format-neutral profile: what every reader makes and every writer takes. Immutable once built
-// (ProfileBuilder), so any number of threads may read it. All text is valid UTF-8.
+// The format-neutral profile: what every reader makes and every writer takes. It is immutable once
+// built (ProfileBuilder), so any number of threads may read it. All text is valid UTF-8.
 namespace jprof::profile {
 
 enum class StringId : std::uint32_t {};
@@ -23,7 +23,7 @@ enum class ThreadId : std::uint32_t {};
 inline constexpr StringId kNoString{0}; // always the empty string
 
 enum class FrameKind : std::uint8_t {
-  kUnknown, // imported text that does not say
+  kUnknown, // imported text that does not say which
   kInterpreted,
   kC1,
   kC2,
@@ -33,19 +33,19 @@ enum class FrameKind : std::uint8_t {
   kVm, // native code of the JVM itself
   kStub,
   kKernel,
-  kError,  // "[not_walkable]" and the like: what could not be named, and why
-  kThread, // a thread's name as root frame
+  kError,  // "[not_walkable]" and so on: what could not be named, and why
+  kThread, // a thread's name as the root frame
   kRest,   // CPU time that no sample stands for (lib/profile/rest.h)
 };
 
 // Equal frames have one FrameId. `name` is the whole label without decoration: "com.acme.Foo.bar"
-// for Java, the demangled symbol for native code; `owner` the class or the module's path.
+// for Java, the demangled symbol for native code; `owner` is the class or the module's path.
 struct Frame {
   FrameKind kind = FrameKind::kUnknown;
   StringId name = kNoString;
   StringId owner = kNoString;
   StringId signature = kNoString; // JVM descriptor
-  std::int32_t line = 0;          // 0: not known
+  std::int32_t line = 0;          // 0: unknown
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 
@@ -62,16 +62,15 @@ enum class ThreadState : std::uint8_t {
 
 struct Thread {
   StringId name = kNoString;
-  std::uint32_t tid = 0;     // in the JVM's PID namespace; 0: not known
+  std::uint32_t tid = 0;     // in the JVM's PID namespace; 0: unknown
   std::uint64_t java_id = 0; // 0: a native thread
-  // CPU time between arming and disarming, 0 if not known: the truth that weights are compared
-  // with.
+  // CPU time between arming and disarming; 0: unknown. Weights are compared with it.
   std::chrono::nanoseconds cpu{0};
 };
 
-// One observation, or `count` of them merged where the source has no times (has_times is false then
-// and time is 0); none at all where the frame is a kRest. `weight` is in the profile's unit and is
-// what widths are made of.
+// One observation, or `count` of them merged if the source has no times (then has_times is false
+// and time is 0), or none if the frame is a kRest. `weight` is in the profile's unit; widths are
+// proportional to it.
 struct Sample {
   std::chrono::nanoseconds time{0}; // since ProfileInfo::start
   ThreadId thread{0};
@@ -90,8 +89,8 @@ struct Loss {
   std::uint64_t weight = 0;
 };
 
-// A time in which samples were lost: what is seen there is less than what was. `from` <= `to`,
-// since ProfileInfo::start.
+// A time span in which samples were lost, so that less is visible there than there was. `from` <=
+// `to`, both since ProfileInfo::start.
 struct Gap {
   std::chrono::nanoseconds from{0};
   std::chrono::nanoseconds to{0};
@@ -108,19 +107,19 @@ struct ProfileInfo {
   Unit unit = Unit::kSamples;
   std::string engine;                          // "cpu-timer"
   std::string walker;                          // "vmstructs"
-  std::chrono::nanoseconds interval{0};        // asked, 0: not known
-  std::chrono::nanoseconds interval_got{0};    // real mean, 0: not known
-  std::chrono::system_clock::time_point start; // epoch if not known
+  std::chrono::nanoseconds interval{0};        // asked for; 0: unknown
+  std::chrono::nanoseconds interval_got{0};    // actual mean; 0: unknown
+  std::chrono::system_clock::time_point start; // the epoch if unknown
   std::chrono::nanoseconds duration{0};
   bool has_times = false;
   bool has_threads = false;
   bool partial = false; // ended early; `partial_reason` says why
   std::string partial_reason;
-  // What is cut off or damaged in the file that it was read from, and what could be read of it;
-  // empty if nothing is. It is about that file: no writer writes it.
+  // What is missing or damaged in the file that this was read from, and what could be read; empty
+  // if it is whole. It describes that file: no writer writes it.
   std::string damage;
   std::vector<Loss> losses;
-  std::vector<Gap> gaps; // in order of time; samples here are part of `losses`
+  std::vector<Gap> gaps; // by time; their samples are part of `losses`
   // Everything else worth showing, in order: {"JVM", "OpenJDK 17.0.15"}, {"agent CPU", "1.2 ms"}.
   std::vector<std::pair<std::string, std::string>> facts;
 };

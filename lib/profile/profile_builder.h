@@ -10,8 +10,8 @@
 
 namespace jprof::profile {
 
-// Makes a Profile. Interning is by content: equal strings, frames and stacks get equal ids. One
-// thread at a time. Text that is not UTF-8 is sanitised on the way in.
+// Builds a Profile. Interning is by content: equal strings, frames and stacks get equal ids. One
+// thread at a time. Text that is not UTF-8 is sanitised.
 class ProfileBuilder {
  public:
   ProfileBuilder();
@@ -22,7 +22,7 @@ class ProfileBuilder {
   StringId intern_string(std::string_view text);
   std::string_view string(StringId id) const;
   FrameId intern_frame(const Frame& frame);
-  // Root first. The empty stack is a stack like others.
+  // Root first. The empty stack is a stack like any other.
   StackId intern_stack(std::span<const FrameId> root_first);
   ThreadId add_thread(const Thread& thread);
   // Ids must come from this builder.
@@ -31,7 +31,8 @@ class ProfileBuilder {
   // May be filled at any time before build().
   ProfileInfo& info();
 
-  // Sorts samples by time if has_times and gives the profile; the builder is empty afterwards.
+  // Sorts the samples by time if has_times and returns the profile; the builder is empty
+  // afterwards.
   Profile build();
 
  private:

@@ -14,8 +14,8 @@ namespace jprof::profile {
 namespace {
 
 constexpr char kNoRecording[] = "this is not a jprof recording";
-// The chunks of a capture are small, and most of them are names and stacks, with which no other
-// chunk may help. So more work is put into those: 64 KiB take some 20 ms.
+// The chunks of a capture are small, and most of them are names and stacks, with no help from other
+// chunks. So they get more effort: 64 KiB take some 20 ms.
 constexpr std::size_t kSmallPayload = 64U << 10;
 constexpr int kLevelOfSmall = 19;
 
@@ -24,7 +24,7 @@ std::string compress(std::string_view payload, int level) {
   const std::size_t size =
       ZSTD_compress(out.data(), out.size(), payload.data(), payload.size(), level);
   if (ZSTD_isError(size) != 0) {
-    return {}; // out of memory: the payload is stored as it is
+    return {}; // out of memory: the payload is stored uncompressed
   }
   out.resize(size);
   return out;
@@ -44,7 +44,7 @@ std::string encode_file_header() {
 base::Status check_file_header(std::string_view file) {
   if (file.size() < kFileHeaderBytes || file.substr(0, kRecordingMagic.size()) != kRecordingMagic) {
     return base::make_failure(base::ErrorCode::kInvalidData, kNoRecording,
-                              "give a .jprof file that jprof record or kubectl jprof has written");
+                              "give a .jprof file written by jprof record or kubectl jprof");
   }
   ByteReader in(file.substr(kRecordingMagic.size(), kFileHeaderBytes - kRecordingMagic.size()));
   const std::uint16_t major = in.fixed16();
@@ -56,7 +56,7 @@ base::Status check_file_header(std::string_view file) {
   if (major != kRecordingMajor) {
     return base::make_failure(base::ErrorCode::kInvalidData,
                               "the recording has format " + std::to_string(major) +
-                                  ", this program reads format 1",
+                                  ", but this program reads format 1",
                               "use a newer jprof");
   }
   return {};
@@ -113,7 +113,7 @@ base::Result<std::string> decode_payload(const ChunkHeader& header, std::string_
     }
     return std::string(stored);
   }
-  // The size is bounded before memory is taken: the frame's own claim is not asked.
+  // The size is limited before memory is taken: the frame's own claim is ignored.
   std::string out(header.raw_bytes, '\0');
   const std::size_t size = ZSTD_decompress(out.data(), out.size(), stored.data(), stored.size());
   if (ZSTD_isError(size) != 0 || size != out.size()) {

@@ -14,7 +14,7 @@ namespace jprof::profile {
 namespace {
 
 constexpr std::string_view kDamaged = "[damaged]";
-// A few bytes of the file name a frame, whose text with its line may be 64 KiB.
+// A few bytes of the file can name a frame whose text with its line takes 64 KiB.
 constexpr std::size_t kMostShownBytes = 256U << 20;
 
 FrameKind kind_of(std::uint8_t value) {
@@ -28,7 +28,7 @@ Id translate(const std::vector<Id>& table, std::uint64_t file_id, Missing missin
 }
 
 // Where a section's entries start and how many it claims, each of at least `least_bytes`. Ids that
-// are there already are a repeated chunk: damaged. Ids beyond the end are a gap, filled by
+// exist already mean a repeated chunk: damaged. Ids beyond the end leave a gap, filled by
 // `filler()`, which makes its entry only then.
 template <typename Id, typename Filler>
 RecordingDecoder::Outcome open_section(ByteReader& in, std::vector<Id>& table,
@@ -50,7 +50,7 @@ RecordingDecoder::Outcome open_section(ByteReader& in, std::vector<Id>& table,
   return RecordingDecoder::Outcome::kOk;
 }
 
-// A reader that stands at a column of `count` varints; `in` moves behind it.
+// A reader at a column of `count` varints; `in` moves past it.
 ByteReader take_column(ByteReader& in, std::size_t count) {
   const ByteReader column = in;
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
@@ -237,7 +237,7 @@ RecordingDecoder::Outcome RecordingDecoder::add_samples(std::string_view bytes) 
   return Outcome::kOk;
 }
 
-// A thread whose record was lost is one without a name.
+// A thread whose record was lost has no name.
 bool RecordingDecoder::note_thread(ThreadId id) {
   if (last_thread_ != id) {
     if (threads_.size() >= options_.dictionary_entries && !threads_.contains(id)) {

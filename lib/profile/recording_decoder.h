@@ -22,13 +22,13 @@ class RecordingDecoder {
   explicit RecordingDecoder(const ReadOptions& options);
 
   enum class Outcome { kOk, kDamaged, kLimit };
-  // What stands before the damage is kept.
+  // Whatever precedes the damage is kept.
   Outcome decode(std::string_view payload);
 
   std::uint64_t samples() const { return samples_; }
   std::uint64_t weight() const { return weight_; }
   std::uint64_t count() const { return count_; }
-  // Samples whose stack lay in a damaged chunk.
+  // Samples whose stack was in a damaged chunk.
   std::uint64_t samples_without_stack() const { return samples_without_stack_; }
 
   Profile build(ProfileInfo info);
@@ -51,10 +51,10 @@ class RecordingDecoder {
   std::vector<StringId> strings_;
   std::vector<FrameId> frames_;
   std::vector<StackId> stacks_;
-  // By the file's ids. Foreign ids may lie anywhere; what they cost is an entry each, never the
-  // room between them.
+  // By the file's ids. Untrusted ids may have any value; each costs an entry, never the space
+  // between them.
   std::map<ThreadId, Thread> threads_;
-  std::optional<ThreadId> last_thread_;    // which is in threads_: samples come thread by thread
+  std::optional<ThreadId> last_thread_;    // in threads_; samples come thread by thread
   std::map<MergeKey, std::size_t> merged_; // into kept_
   std::vector<Sample> kept_;
   std::size_t stack_frames_ = 0;

@@ -11,7 +11,7 @@
 // skip; a new major is for everything else, and readers keep every major.
 namespace jprof::profile {
 
-// Begins like PNG's signature, so that a text-mode transfer shows at once.
+// Begins like PNG's signature, so that damage by a text-mode transfer shows at once.
 inline constexpr std::string_view kRecordingMagic{"\x89JPROF\r\n", 8};
 inline constexpr std::uint16_t kRecordingMajor = 1;
 inline constexpr std::uint16_t kRecordingMinor = 0;
@@ -30,8 +30,9 @@ enum class ChunkKind : std::uint16_t {
   kData = 2, // dictionary entries and samples
   kEnd = 3,  // totals; a file without it was cut off
 };
-inline constexpr std::uint16_t kChunkIsZstd = 1;     // flag: the payload is one zstd frame
-inline constexpr std::uint16_t kChunkIsCritical = 2; // flag: who does not know the kind must stop
+inline constexpr std::uint16_t kChunkIsZstd = 1; // flag: the payload is one zstd frame
+inline constexpr std::uint16_t kChunkIsCritical =
+    2; // flag: a reader that does not know the kind must stop
 
 // Fields of a data chunk.
 enum class DataTag : std::uint64_t {

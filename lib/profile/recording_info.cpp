@@ -15,7 +15,7 @@ using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 using std::chrono::system_clock;
 
-// Facts and losses are few; a foreign file may claim millions.
+// Facts and losses are few; an untrusted file may claim millions.
 constexpr std::size_t kMostEntries = 4096;
 
 constexpr std::uint64_t tag_of(InfoTag tag) {

@@ -11,8 +11,8 @@
 namespace jprof::profile {
 
 std::string encode_info(const ProfileInfo& info);
-// What is unknown is skipped; false if the bytes are broken (`out` then holds what came before).
-// All text comes out as valid UTF-8.
+// Unknown fields are skipped; false if the bytes are invalid (`out` then holds what came before).
+// All text in `out` is valid UTF-8.
 bool decode_info(std::string_view bytes, ProfileInfo& out);
 
 } // namespace jprof::profile

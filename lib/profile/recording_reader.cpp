@@ -111,7 +111,7 @@ class Reader {
       sound = ended_ = decode_end(*payload, totals_);
     } else if ((header.flags & kChunkIsCritical) != 0) {
       return base::make_failure(ErrorCode::kInvalidData,
-                                "the recording needs a newer jprof to be understood",
+                                "a newer jprof is needed to read this recording",
                                 "use the jprof that wrote it");
     } else if (sound) {
       ++health_.skipped_chunks;
@@ -123,7 +123,7 @@ class Reader {
     return {};
   }
 
-  // Looks for the next chunk that begins soundly. Each byte is looked at once.
+  // Looks for the next valid chunk header. Each byte is examined once.
   void resynchronise() {
     ByteWriter magic;
     magic.fixed32(kChunkMagic);
@@ -142,7 +142,7 @@ class Reader {
 
   base::Status too_large() const {
     return base::make_failure(ErrorCode::kLimit,
-                              "the recording holds more than this program reads at once",
+                              "the recording is larger than this program can read at once",
                               "record for a shorter time or with a longer interval");
   }
 
@@ -174,7 +174,7 @@ class Reader {
       health_.problem = "bytes follow the recording's end; " + read;
     }
     health_.complete = health_.problem.empty();
-    // With the end there, what is missing is known exactly.
+    // If the end is there, what is missing is known exactly.
     if (ended_ && totals_.samples > decoder_.samples()) {
       health_.lost_samples = totals_.samples - decoder_.samples();
     }

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-// Reads recordings of every major. The bytes are foreign: memory and time are bounded by the limits
-// and by their number, whatever they claim.
+// Reads recordings of every major. The bytes are untrusted: the limits and the file's size bound
+// memory and time, whatever the file claims.
 namespace jprof::profile {
 
 enum class SampleTimes {
@@ -20,7 +20,7 @@ enum class SampleTimes {
 };
 
 enum class FrameLines {
-  kKeep,  // frames that differ by their line alone are different frames
+  kKeep,  // frames that differ only in their line are different frames
   kMerge, // ... are one, without a line
   kShow,  // ... have the line in their name: "Foo.bar:12"
 };
@@ -36,24 +36,24 @@ struct ReadOptions {
   std::size_t file_bytes = 1'000'000'000;
 };
 
-// How well the file is.
+// The condition of the file.
 struct RecordingHealth {
   bool complete = false; // the end is there and its totals agree
   std::uint64_t chunks = 0;
   std::uint64_t damaged_chunks = 0;
-  std::uint64_t skipped_chunks = 0; // of a kind this program does not know
-  std::uint64_t lost_samples = 0;   // in damaged chunks, as far as known
-  std::uint64_t ignored_bytes = 0;  // that belong to no whole chunk
+  std::uint64_t skipped_chunks = 0; // of a kind that this program does not know
+  std::uint64_t lost_samples = 0;   // in damaged chunks, as far as is known
+  std::uint64_t ignored_bytes = 0;  // outside any whole chunk
   std::string problem;              // one sentence, empty if complete
 };
 
 struct Recording {
-  Profile profile; // info().partial is set where the file is not complete
+  Profile profile; // info().partial is set if the file is incomplete
   RecordingHealth health;
 };
 
-// A file that was cut off or damaged gives everything up to there (and after it, where chunks are
-// whole again), and says so in `health` and in the profile's info.
+// A truncated or damaged file gives everything up to the damage (and after it, where chunks are
+// whole again); `health` and the profile's info say so.
 base::Result<Recording> read_recording(std::string_view file, const ReadOptions& options = {});
 base::Result<Recording> read_recording_file(const std::string& path,
                                             const ReadOptions& options = {});

@@ -25,7 +25,7 @@ class Summarizer {
   base::Result<RecordingSummary> read() {
     std::string header(kFileHeaderBytes, '\0');
     if (!take(header)) {
-      return base::make_failure(base::ErrorCode::kInvalidData, name_ + " is no recording");
+      return base::make_failure(base::ErrorCode::kInvalidData, name_ + " is not a recording");
     }
     JPROF_TRY(check_file_header(header));
     while (read_chunk()) {
@@ -35,7 +35,7 @@ class Summarizer {
   }
 
  private:
-  // False where the file has not so much.
+  // False if the file is too short.
   bool take(std::string& out) {
     const auto got = base::pread_exact(fd_, std::as_writable_bytes(std::span(out)), offset_, name_);
     offset_ += out.size();
@@ -76,7 +76,7 @@ class Summarizer {
       out_.complete = true;
       return true;
     }
-    return true; // of a kind that is newer than we are
+    return true; // of a kind that is newer than this program
   }
 
   bool add_samples(std::string_view payload) {

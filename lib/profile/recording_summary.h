@@ -13,11 +13,11 @@ namespace jprof::profile {
 
 // What a recording says without its stacks and names.
 struct RecordingSummary {
-  ProfileInfo info; // the last one; of a recording that was cut off, the one that opened it
+  ProfileInfo info; // the last one; in a truncated recording, the one that opened it
   std::uint64_t samples = 0;
-  std::uint64_t rests = 0; // entries of a weight alone (lib/profile/rest.h)
+  std::uint64_t rests = 0; // entries with nothing but a weight (lib/profile/rest.h)
   std::uint64_t weight = 0;
-  std::uint64_t threads = 0;           // that have samples or rests
+  std::uint64_t threads = 0;           // with samples or rests
   std::chrono::nanoseconds first{0};   // sample or rest, since info.start
   std::chrono::nanoseconds last{0};    // sample or rest
   std::uint64_t damaged_chunks = 0;    // whose samples are not in the sums
@@ -25,9 +25,9 @@ struct RecordingSummary {
   bool complete = false;               // the end is there
 };
 
-// Reads a chunk at a time, so that memory is bounded by the largest of them (16 MiB, usually some
-// KiB) and not by the file. Ends at the first byte that belongs to no whole chunk. kInvalidData for
-// what is no recording.
+// Reads a chunk at a time, so that the largest chunk (16 MiB, usually some KiB) bounds memory, and
+// not the file. Ends at the first byte that belongs to no whole chunk. kInvalidData if it is not a
+// recording.
 base::Result<RecordingSummary> summarize_recording_fd(int fd, const std::string& name);
 
 } // namespace jprof::profile

@@ -16,9 +16,9 @@
 namespace jprof::profile {
 namespace {
 
-// A section is closed when it reaches this, so that no chunk comes near kMostChunkBytes.
+// A section is closed when it reaches this size, so that no chunk comes near kMostChunkBytes.
 constexpr std::size_t kSectionBytes = 1U << 20;
-// No sane name is longer; what is cut says so.
+// No real name is longer; a name that is cut says so.
 constexpr std::size_t kMostTextBytes = 64U << 10;
 constexpr std::string_view kCut = "...";
 
@@ -74,8 +74,8 @@ std::size_t encode_frames(const Dictionary& dictionary, std::size_t from, ByteWr
   return end;
 }
 
-// Writes stacks of `order` from the number `from` on. Each is what it shares with the one before
-// it, from the root, and the rest.
+// Writes the stacks of `order`, starting at number `from`. Each is written as the length that it
+// shares with the one before, from the root, and the frames after that.
 std::size_t encode_stacks(const Dictionary& dictionary, std::span<const StackId> order,
                           std::size_t from, ByteWriter& out) {
   ByteWriter shared;
@@ -117,12 +117,12 @@ struct RecordingWriter::State {
   std::vector<Thread> threads;
   std::vector<std::size_t> changed_threads;
   std::vector<Sample> waiting;
-  // How much of the dictionary is written.
+  // How much of the dictionary has been written.
   std::size_t strings_done = 0;
   std::size_t frames_done = 0;
   std::size_t stacks_done = 0;
-  // New stacks are sorted before they are written, so that neighbours share most of their frames:
-  // the file has ids of its own for them.
+  // New stacks are sorted before they are written, so that neighbours share most of their frames;
+  // hence the file has ids of its own for them.
   std::vector<StackId> stack_order;    // by the file's id
   std::vector<std::uint32_t> file_ids; // by ours
   std::uint32_t sequence = 0;
@@ -194,7 +194,8 @@ struct RecordingWriter::State {
     }
   }
 
-  // The last chunk of what waits, which has the samples: they wait on where the sink refuses it.
+  // Writes the last of the waiting chunks, which holds the samples: if the sink refuses it, they
+  // keep waiting.
   base::Status write_waiting(ByteWriter& payload) {
     const auto whole = static_cast<std::size_t>(
         std::ranges::count_if(waiting, [](const Sample& sample) { return sample.count > 0; }));

@@ -17,14 +17,15 @@
 
 namespace jprof::profile {
 
-// Appends bytes to wherever the recording goes, or fails and appends none of them.
+// Appends bytes to the recording's destination, or fails and appends none of them.
 using ByteSink = std::function<base::Status(std::string_view)>;
 
 struct RecordingOptions {
   int zstd_level = 6; // of large chunks
-  // Of the clock by which samples were taken: finer differences of their times say nothing.
+  // That of the clock by which samples were taken: smaller differences between their times mean
+  // nothing.
   std::chrono::nanoseconds tick{0};
-  std::size_t chunk_samples = 65536; // a chunk is written at the latest when so many wait
+  std::size_t chunk_samples = 65536; // a chunk is written once this many are waiting, if not before
 };
 
 // Writes a recording (docs/formats/recording.md) chunk by chunk while it is made: what has been
@@ -44,14 +45,14 @@ class RecordingWriter {
   const Frame& frame(FrameId id) const;
   std::string_view string(StringId id) const;
   ThreadId add_thread(const Thread& thread);
-  // What is known of a thread may grow; the last state counts.
+  // More may become known about a thread; the last state counts.
   void set_thread(ThreadId id, const Thread& thread);
   base::Status add_sample(const Sample& sample);
 
-  // Everything so far goes to the sink.
+  // Writes everything so far to the sink.
   base::Status flush();
-  // After a failure of the sink: gives back the samples that are not in the recording, and never
-  // writes another one. finish() then closes what there is, where the sink takes that much.
+  // After a failure of the sink: returns the samples that are not in the recording, and writes no
+  // more of them. finish() then closes the recording, if the sink takes that much.
   std::vector<Sample> give_up();
   // Writes the final info and the totals; the recording is complete then. Call it last, and again
   // only after it failed.
@@ -59,7 +60,7 @@ class RecordingWriter {
 
   std::uint64_t bytes_written() const; // that the sink took
   std::uint64_t sample_count() const;
-  // About what the dictionary occupies in memory.
+  // Roughly how much memory the dictionary takes.
   std::size_t dictionary_bytes() const;
 
  private:

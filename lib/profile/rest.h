@@ -6,9 +6,9 @@
 
 #include <string_view>
 
-// The rest of the CPU time: what threads have used and no signal stands for. It is in a profile as
-// entries that have a weight, one frame of the kind kRest, and a count of 0: weights add up to what
-// was used, counts to the samples that were taken (docs/formats/recording.md).
+// The rest of the CPU time: what threads have used and no sample stands for. A profile holds it as
+// entries with a weight, one frame of the kind kRest, and a count of 0: weights add up to what was
+// used, counts to the samples that were taken (docs/formats/recording.md).
 namespace jprof::profile {
 
 inline constexpr std::string_view kAfterLastSample = "[after last sample]";

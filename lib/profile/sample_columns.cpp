@@ -28,14 +28,14 @@ std::uint64_t id_of(StackId id) {
   return static_cast<std::uint64_t>(id);
 }
 
-// What a time is predicted to lie after the one before it, in steps.
+// How long after the previous time a time is predicted to be, in steps.
 std::int64_t predicted_steps(std::uint64_t weight, bool by_weight, nanoseconds step) {
   constexpr std::uint64_t kMostNanos = std::uint64_t{1} << 62;
   return by_weight ? nanoseconds(static_cast<std::int64_t>(std::min(weight, kMostNanos))) / step
                    : 0;
 }
 
-// Sums of foreign numbers wrap instead of being undefined.
+// Sums of untrusted numbers wrap instead of being undefined.
 std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
@@ -182,7 +182,7 @@ nanoseconds time_step_for(nanoseconds interval, nanoseconds tick) {
 std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options) {
   std::ranges::stable_sort(samples, {},
                            [](const Sample& s) { return std::tuple(s.thread, s.time); });
-  // On the grid of whole steps, so that a recording that is written anew keeps its times.
+  // On a grid of whole steps, so that a rewritten recording keeps its times.
   const nanoseconds first = samples.empty() || !options.has_times
                                 ? nanoseconds(0)
                                 : std::ranges::min(samples, {}, &Sample::time).time;
@@ -221,7 +221,7 @@ std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions&
 
 bool decode_samples(std::string_view bytes, std::size_t most, std::vector<Sample>& out) {
   Columns columns;
-  // Every sample has at least one byte in the stack column: that bounds the claim.
+  // Every sample has at least one byte in the stack column, which limits the claim.
   if (!split_columns(bytes, columns) || columns.head.count > most ||
       columns.head.count > columns.at(SampleTag::kStacks).size()) {
     return false;

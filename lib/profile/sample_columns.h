@@ -11,27 +11,27 @@
 #include <vector>
 
 // Samples as columns: what DataTag::kSamples holds. Sorted by thread and then time, because within
-// a thread the next time is nearly the last one plus the weight, and stacks repeat.
+// a thread the next time is close to the last one plus the weight, and stacks repeat.
 namespace jprof::profile {
 
-// What times are kept to: a hundredth of the sampling interval, within 1 and 100 us. Finer digits
-// are noise that no compressor removes.
-// Where the tick is longer, a hundredth of that, as a multiple: written anew by somebody who does
-// not know the tick, a recording keeps its times.
+// The resolution of times: a hundredth of the sampling interval, between 1 and 100 us. Finer digits
+// are noise that no compressor removes. If the tick is longer, a hundredth of the tick, as a
+// multiple, so that a recording keeps its times when it is rewritten by a program that does not
+// know the tick.
 std::chrono::nanoseconds time_step_for(std::chrono::nanoseconds interval,
                                        std::chrono::nanoseconds tick = {});
 
 struct SampleColumnOptions {
   bool has_times = true;
-  bool weight_is_time = true; // predicts a time by the weight
+  bool weight_is_time = true; // predict times from weights
   std::chrono::nanoseconds time_step{1000};
 };
 
 // Sorts `samples` in place.
 std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options);
 
-// Appends to `out`, with the ids of the file; false if the bytes are broken, then nothing is
-// appended. `most` bounds what one block may claim.
+// Appends to `out`, with the ids of the file; false if the bytes are invalid, and then nothing is
+// appended. `most` limits what one block may claim.
 bool decode_samples(std::string_view bytes, std::size_t most, std::vector<Sample>& out);
 
 } // namespace jprof::profile

@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xffffffff;
 constexpr std::size_t kMinSlots = 1024;
-// A node's first children are a list, which takes no room for what most nodes do not have; the rest
-// are in a table, so that a node with many is no slower.
+// A node's first children are in a list, which costs nothing for what most nodes lack; the rest are
+// in a table, so that a node with many children is no slower.
 constexpr int kListedChildren = 8;
 
 // Nodes in the order in which stacks first reach them. Kinds are settled by a weighted majority
 // vote, which needs no table per node.
 class Sprout {
  public:
-  // `nodes`: at least as many as there will be. Room that is not used costs nothing; growing would
-  // cost all of it twice.
+  // `nodes`: at least as many as there will be. Unused capacity costs nothing; growing would cost
+  // all of it twice.
   explicit Sprout(std::size_t nodes) : table_(kMinSlots, kNone) {
     parent_.reserve(nodes);
     label_.reserve(nodes);
@@ -61,7 +61,7 @@ class Sprout {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(parent_.size()); }
   const std::vector<std::uint32_t>& parent() const { return parent_; }
-  // What is not needed any more goes at once: large captures are many times this.
+  // What is no longer needed is freed at once: large captures need many times this.
   void drop_index() {
     std::vector<std::uint32_t>().swap(table_);
     std::vector<Links>().swap(links_);
@@ -166,8 +166,8 @@ std::size_t max_nodes(const profile::Profile& profile) {
   return nodes;
 }
 
-// Grows the tree by every stack that has samples; gives each stack's node. Stacks that follow each
-// other are mostly alike: what they share is not looked for again.
+// Grows the tree by every stack that has samples; gives each stack's node. Consecutive stacks are
+// mostly alike: the part that they share is not looked up again.
 std::vector<std::uint32_t> grow(const profile::Profile& profile, const StackSums& sums,
                                 Sprout& sprout) {
   std::vector<std::uint32_t> node_of_stack(profile.stack_count(), 0);
@@ -232,7 +232,7 @@ std::vector<std::uint32_t> place_nodes(const std::vector<std::uint32_t>& parent,
   return place;
 }
 
-// A column by the nodes' places instead of by their sprouting.
+// A column in the order of the nodes' places instead of their creation.
 template <typename T>
 std::vector<T> placed(const std::vector<T>& column, const std::vector<std::uint32_t>& place) {
   std::vector<T> out(place.size());
@@ -274,7 +274,7 @@ CallTree build_call_tree(const profile::Profile& profile) {
   std::vector<std::uint32_t> place =
       place_nodes(sprout.parent(), order_children(sprout.parent(), total), frames);
 
-  // Column by column, each in place of the one that it is made of.
+  // Column by column, each replacing the one that it is made from.
   tree.end = placed(std::exchange(frames, {}), place);
   for (std::size_t at = 0; at < size; ++at) {
     tree.end[at] += static_cast<std::uint32_t>(at);

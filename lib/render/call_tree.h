@@ -25,7 +25,7 @@ struct CallTree {
   std::size_t size() const { return parent.size(); }
 };
 
-// Equal profiles give equal trees. Memory: about 50 bytes a node while it is built.
+// Equal profiles give equal trees. Memory: about 50 bytes per node while it is being built.
 CallTree build_call_tree(const profile::Profile& profile);
 
 } // namespace jprof::render

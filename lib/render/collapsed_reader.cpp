@@ -45,7 +45,7 @@ bool take_count(std::string_view& text, double& value, bool& too_large) {
     too_large = true;
     return false;
   }
-  text = text.substr(0, at - 1); // one blank; more of them belong to the name
+  text = text.substr(0, at - 1); // one space; more of them belong to the name
   return true;
 }
 
@@ -64,7 +64,7 @@ std::pair<std::string_view, FrameKind> split_kind(std::string_view name) {
   return {name, FrameKind::kUnknown};
 }
 
-// How many bytes two texts begin with alike; eight at a time.
+// The length of the common prefix of two texts; eight bytes at a time.
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t at = 0;
@@ -79,7 +79,7 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
   return at;
 }
 
-// Calls visit(line) until it says false; true if it never did.
+// Calls visit(line) until it returns false; true if it never did.
 template <typename Visit>
 bool each_line(std::string_view text, Visit visit) {
   for (std::size_t from = 0; from < text.size();) {
@@ -121,7 +121,7 @@ class CollapsedReader::Intake {
     if (counts_.empty() && ignored_.count() > 0) {
       return base::make_failure(base::ErrorCode::kInvalidData,
                                 "line " + std::to_string(ignored_.first()) +
-                                    ": no count at its end, nor at that of any other",
+                                    ": neither it nor any other line has a count at its end",
                                 "Folded text has one stack and one count on each line.");
     }
     if (sum_ > kMaxCount) {
@@ -149,16 +149,15 @@ class CollapsedReader::Intake {
       }
     }
     if (factor > 1) {
-      builder_.info().facts.emplace_back("counts", std::to_string(factor) +
-                                                       " times those of the text, which have "
-                                                       "decimals");
+      builder_.info().facts.emplace_back(
+          "counts", std::to_string(factor) + " times those in the text, which have decimals");
     }
     if (rounded > 0) {
       builder_.info().facts.emplace_back(kRoundedCounts, std::to_string(rounded));
     }
   }
 
-  // Neighbours share most of their frames: only what follows the last common `;` is looked up.
+  // Neighbours share most of their frames: only the part after the last common `;` is looked up.
   void read_stack(std::string_view text) {
     const std::size_t common = common_prefix(text, last_);
     while (!ends_.empty() && ends_.back() >= common) {
@@ -192,10 +191,10 @@ class CollapsedReader::Intake {
   profile::ThreadId thread_{};
   std::deque<std::string> frame_texts_; // stable addresses: the map's keys point into it
   std::unordered_map<std::string_view, profile::FrameId> frames_;
-  std::string last_; // the stack before, its frames and where each ends in it
+  std::string last_; // the previous stack, its frames and where each ends in it
   std::vector<profile::FrameId> stack_;
   std::vector<std::size_t> ends_;
-  std::vector<profile::StackId> stacks_; // of each line that has a count
+  std::vector<profile::StackId> stacks_; // for each line that has a count
   std::vector<double> counts_;
   double sum_ = 0;
   std::uint64_t number_ = 0;

@@ -20,7 +20,7 @@ struct FoldedLine {
   double value = 0;
   double base = 0;
   bool has_base = false;
-  bool too_large = false; // of a line that is ignored: there is a number at its end
+  bool too_large = false; // for an ignored line: there is a number at its end
 };
 
 // Parses one line as flamegraph.pl does: the counts are what follows the last white space. False
@@ -45,11 +45,11 @@ class ColumnCounter {
   bool two_ = false;
 };
 
-// Folded text as a profile without times; of two counts the second. Suffixes of kinds (_[j], _[i],
-// _[0], _[1], _[k]) are taken off. Lines without a count, or with one above 9e15, are ignored and
+// Folded text as a profile without times; of two counts, the second. Kind suffixes (_[j], _[i],
+// _[0], _[1], _[k]) are removed. Lines without a count, or with one above 9e15, are ignored and
 // counted in the facts; a text in which no line has one is kInvalidData, one whose sum is above
 // 9e15 kLimit. Counts with decimals are multiplied until they are whole (exact_counts.h), and a
-// fact says by what.
+// fact gives the factor.
 base::Result<profile::Profile> read_collapsed(std::string_view text, std::string_view title);
 
 // The same for a text that is not in memory as a whole: line by line, without line breaks.

@@ -19,12 +19,12 @@ struct CollapsedOptions {
 
 // Folded text: one line "root;...;leaf WEIGHT" per distinct stack, sorted, so that equal profiles
 // give equal bytes. The number is the weight in the profile's unit (nanoseconds, bytes, samples),
-// as in every other format: samples do not all weigh the same. What would break a line apart in
-// other tools is replaced: ';' by ':', line breaks, other control characters and marks of direction
-// by a space, so that it may be shown on a terminal. The empty stack is "[empty stack]".
+// as in every other format: samples do not all weigh the same. Whatever would split a line in other
+// tools is replaced: ';' by ':', and line breaks, other control characters and direction marks by a
+// space, so that it is safe on a terminal. The empty stack is "[empty stack]".
 std::string write_collapsed(const profile::Profile& profile, const CollapsedOptions& options = {});
 
-// One frame's name as it may stand in folded text.
+// One frame's name, safe for folded text.
 std::string collapsed_name(std::string_view name);
 
 } // namespace jprof::render

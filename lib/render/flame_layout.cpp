@@ -13,7 +13,7 @@ namespace jprof::render {
 namespace {
 
 struct Line {
-  std::string text; // stack, a blank and the counts: what is sorted by
+  std::string text; // stack, a space and the counts: the sort key
   FoldedLine parsed;
 };
 
@@ -40,7 +40,8 @@ std::string reversed(std::string_view stack) {
   return out;
 }
 
-// "a;b;--;c;d" becomes "a;b;--;c_[w];d_[w]", and a stack without wakers ends in "--", as there.
+// "a;b;--;c;d" becomes "a;b;--;c_[w];d_[w]", and a stack without wakers ends in "--", as in
+// flamegraph.pl.
 std::string with_wakers_marked(std::string_view stack) {
   constexpr std::string_view kSeparator = ";--;";
   std::size_t end = stack.find(kSeparator);
@@ -58,14 +59,14 @@ std::string with_wakers_marked(std::string_view stack) {
   return out;
 }
 
-// flamegraph.pl keeps ends in text, with 15 digits: sums of decimals then round as there.
+// flamegraph.pl keeps ends as text with 15 digits: this rounds sums of decimals the same way.
 double in_fifteen_digits(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.15g", value);
   return std::strtod(text, nullptr);
 }
 
-// Keeps the boxes of the open path; a box is done when a line comes that does not share it.
+// Keeps the boxes of the open path; a box is complete when a line comes that does not share it.
 class BoxStacker {
  public:
   explicit BoxStacker(FlameLayout& layout) : layout_(layout) {}

@@ -10,7 +10,7 @@
 namespace jprof::render {
 
 enum class StackOrder { kAsGiven, kReversed };
-// kMerged sorts the stacks, so that equal frames lie side by side; kInTime keeps their order
+// kMerged sorts the stacks, so that equal frames are adjacent; kInTime keeps their order
 // (flamegraph.pl --flamechart).
 enum class FrameOrder { kMerged, kInTime };
 
@@ -34,8 +34,8 @@ struct FlameLayout {
 };
 
 // Boxes of folded text as flamegraph.pl lays them out: lines sorted bytewise, frames merged with
-// the line before as far as both begin alike. Lines with two counts make it differential: widths
-// are of the second.
+// those of the line before as far as both start the same. Lines with two counts make it
+// differential: widths are those of the second.
 FlameLayout lay_out_folded(std::string_view text, FrameOrder frames, StackOrder stacks,
                            StackForm form = StackForm::kPlain);
 

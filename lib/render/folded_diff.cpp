@@ -48,7 +48,7 @@ void each_count(std::string_view text, bool strip_hex, Add add) {
   }
 }
 
-// Whole numbers as such, others with what a double holds: as Perl prints them.
+// Whole numbers as such, others with a double's precision, as Perl prints them.
 std::string number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.15g", value);

@@ -14,8 +14,8 @@ struct FoldedDiffOptions {
   bool strip_hex = false; // addresses become 0x...
 };
 
-// Two folded texts as one with two counts a line, "stack BASE CHANGED", as difffolded.pl writes it
-// (sorted, where that leaves the order open). kInvalidData if neither has a count.
+// Two folded texts as one with two counts per line, "stack BASE CHANGED", as difffolded.pl writes
+// it (but sorted, whereas its order is unspecified). kInvalidData if neither has a count.
 base::Result<std::string> diff_folded(std::string_view base, std::string_view changed,
                                       const FoldedDiffOptions& options = {});
 

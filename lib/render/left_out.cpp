@@ -25,7 +25,7 @@ std::vector<std::string> left_out_of(const profile::Profile& profile) {
     }
   }
   if (out.empty() && profile.total_count() == 0) {
-    out.emplace_back("there is no sample in it: did what writes it fail?");
+    out.emplace_back("it contains no samples: did the program that wrote it fail?");
   }
   return out;
 }

@@ -12,8 +12,8 @@
 
 namespace jprof::render {
 
-// Facts of a profile that tell what a reader could not use. Programs say them aloud, too: a profile
-// that lacks a part looks like one that is whole.
+// Facts of a profile that say what a reader could not use. Programs print them, too: a profile that
+// lacks a part looks like a whole one.
 inline constexpr std::string_view kIgnoredLines = "ignored lines";
 inline constexpr std::string_view kIgnoredValues = "ignored values";
 inline constexpr std::string_view kRoundedCounts = "rounded counts";
@@ -40,8 +40,8 @@ class LeftOut {
   std::string_view why_; // a literal; empty: there is no count at its end
 };
 
-// "ignored lines: 3, the first is line 2", for each such fact; and if there is no sample at all,
-// since nothing is also what a pipe brings from a program that failed.
+// "ignored lines: 3, the first is line 2", for each such fact; and a line if there is no sample at
+// all, since an empty input is also what a pipe gets from a program that failed.
 std::vector<std::string> left_out_of(const profile::Profile& profile);
 
 } // namespace jprof::render

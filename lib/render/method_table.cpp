@@ -9,7 +9,7 @@ namespace jprof::render {
 std::vector<MethodRow> top_methods(const profile::Profile& profile, const CallTree& tree,
                                    std::size_t limit) {
   std::vector<MethodRow> rows(profile.string_count());
-  // open_until[label] > n: node n lies inside an open activation of the same method.
+  // open_until[label] > n: node n is inside an open activation of the same method.
   std::vector<std::uint32_t> open_until(profile.string_count(), 0);
   for (std::uint32_t n = 1; n < tree.size(); ++n) {
     const auto label = static_cast<std::size_t>(tree.label[n]);

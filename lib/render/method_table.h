@@ -13,7 +13,8 @@ namespace jprof::render {
 struct MethodRow {
   profile::StringId label = profile::kNoString;
   std::uint64_t self_weight = 0;
-  std::uint64_t total_weight = 0; // recursion counted once: never more than the profile's total
+  std::uint64_t total_weight =
+      0; // recursion is counted once, so never more than the profile's total
   std::uint64_t self_count = 0;
 };
 

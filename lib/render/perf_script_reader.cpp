@@ -18,7 +18,7 @@ namespace {
 
 using profile::FrameKind;
 
-// A longer period is none: it would be 31 years.
+// A number with more digits is not a period: it would be 31 years.
 constexpr std::size_t kMaxPeriodDigits = 18;
 constexpr std::string_view kNoPart = "it is not part of a sample";
 
@@ -83,7 +83,8 @@ bool parse_ids(std::string_view word, std::uint32_t& tid) {
   return true;
 }
 
-// The name may hold blanks ("C2 CompilerThre"), so the ids are looked for from the second word on.
+// The name may contain spaces ("C2 CompilerThre"), so the search for the ids starts at the second
+// word.
 bool parse_header(std::string_view line, Header& header) {
   if (line.empty() || line[0] == ' ' || line[0] == '\t' || line[0] == '#') {
     return false;
@@ -127,7 +128,7 @@ FrameKind kind_of(std::string_view module) {
     return FrameKind::kKernel;
   }
   if (module.ends_with(".map") && module.find("perf-") != std::string_view::npos) {
-    return FrameKind::kUnknown; // a JIT wrote this map: Java, of a tier that it does not tell
+    return FrameKind::kUnknown; // a JIT compiler wrote this map: Java, of an unknown tier
   }
   return module.ends_with("libjvm.so") ? FrameKind::kVm : FrameKind::kNative;
 }
@@ -162,12 +163,13 @@ class PerfIntake {
       return base::make_failure(
           base::ErrorCode::kInvalidData,
           ignored_.count() == 0
-              ? "no sample of perf script in " + std::to_string(number_) + " lines"
-              : "line " + std::to_string(ignored_.first()) +
-                    ": no sample of perf script begins here",
-          "a sample is a line as \"java 12/13 1.000001: 1 cpu-clock:\" and its stack below it");
+              ? "no perf script sample in " + std::to_string(number_) + " lines"
+              : "line " + std::to_string(ignored_.first()) + ": no perf script sample begins here",
+          "a sample is a line such as \"java 12/13 1.000001: 1 cpu-clock:\" with its stack below "
+          "it");
     }
-    // Times count from the earliest sample, which may come late: perf merges buffers of CPUs.
+    // Times count from the earliest sample, which may come late: perf merges the buffers of several
+    // CPUs.
     for (profile::Sample& sample : samples_read_) {
       sample.time -= first_;
       builder_.add_sample(sample);

@@ -24,7 +24,7 @@ base::Status bad(const std::string& what) {
   return base::make_failure(base::ErrorCode::kInvalidData, what);
 }
 
-// Our units in one of a profile's units; 0 for counts.
+// How many of our units one of a profile's units is; 0 for counts.
 double unit_factor(std::string_view unit) {
   return unit == "seconds"        ? 1e9
          : unit == "milliseconds" ? 1e6
@@ -142,7 +142,7 @@ class SpeedscopeIntake {
     ++values_;
     const double factor = std::max(unit_factor(unit_), 1.0);
     const double scaled = weight * factor;
-    // Nothing takes no time: two events at once, or a sample of weight 0.
+    // What has no weight is skipped: two events at the same time, or a sample of weight 0.
     if (scaled == 0) {
       return;
     }
@@ -161,7 +161,7 @@ class SpeedscopeIntake {
     sum_ += scaled;
   }
 
-  // Of nanoseconds and bytes nobody misses the fractions; counts are made whole together.
+  // Nobody misses fractions of nanoseconds and bytes; counts are made whole together.
   void add_samples(bool counts) {
     const std::uint64_t factor = counts ? factor_to_whole(weights_) : 1;
     for (std::size_t i = 0; i < samples_.size(); ++i) {
@@ -177,7 +177,7 @@ class SpeedscopeIntake {
     }
     if (factor > 1) {
       builder_.info().facts.emplace_back(
-          "counts", std::to_string(factor) + " times those of the text, which have decimals");
+          "counts", std::to_string(factor) + " times those in the text, which have decimals");
     }
   }
 
@@ -207,7 +207,7 @@ class SpeedscopeIntake {
   std::vector<profile::FrameId> stack_;
   profile::ThreadId thread_{};
   std::string unit_;
-  std::vector<profile::Sample> samples_; // their weights are made of `weights_` in the end
+  std::vector<profile::Sample> samples_; // their weights are computed from `weights_` at the end
   std::vector<double> weights_;
   double sum_ = 0;
   std::uint64_t values_ = 0;

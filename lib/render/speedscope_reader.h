@@ -12,8 +12,8 @@ namespace jprof::render {
 bool looks_like_speedscope(std::string_view text);
 
 // speedscope's JSON (https://www.speedscope.app/file-format-schema.json): its sampled and evented
-// profiles become threads of one profile. Times are kept for profiles in units of time. At most
-// 1 GiB. kInvalidData for what does not follow the schema.
+// profiles become threads of one profile. Times are kept for profiles in units of time. At most 1
+// GiB. kInvalidData for input that does not follow the schema.
 base::Result<profile::Profile> read_speedscope(std::string_view text, std::string_view title);
 
 } // namespace jprof::render

@@ -19,7 +19,7 @@ struct Ramp {
   std::array<int, 3> span;
 };
 
-// Red, green, blue at 0 and what is added towards 1: the look of each palette of flamegraph.pl.
+// Red, green and blue at 0, and what is added towards 1, for each palette of flamegraph.pl.
 constexpr std::array<Ramp, 10> kRamps{{
     {"hot", {205, 0, 0}, {50, 230, 55}},
     {"mem", {0, 190, 0}, {0, 50, 210}},
@@ -33,7 +33,7 @@ constexpr std::array<Ramp, 10> kRamps{{
     {"orange", {190, 90, 0}, {65, 65, 0}},
 }};
 
-// These pick a ramp for each name.
+// These palettes choose a ramp for each name.
 constexpr std::string_view kByName[] = {"java", "js", "perl", "chain", "wakeup"};
 
 const Ramp* ramp_of(std::string_view palette) {
@@ -108,8 +108,8 @@ std::string_view ramp_by_name(std::string_view palette, std::string_view name) {
   return palette == "chain" && !has(name, "_[w]") ? "blue" : "aqua";
 }
 
-// 0..1, what Perl's rand(1) gives first after srand(seed): drand48 of POSIX, whose state starts as
-// the seed above 0x330e.
+// 0..1: the first value of Perl's rand(1) after srand(seed), which is POSIX's drand48 with an
+// initial state of the seed followed by 0x330e.
 double first_random(std::uint32_t seed) {
   std::uint64_t state = (std::uint64_t{seed} << 16) + 0x330e;
   state = (state * 0x5deece66d + 0xb) & ((std::uint64_t{1} << 48) - 1);
@@ -133,8 +133,8 @@ double by_sum(const std::vector<std::uint32_t>& letters, std::uint32_t seed) {
   return first_random(seed);
 }
 
-// 0..1 by the first three letters, the first most: names that begin alike look alike. A module's
-// name before a back-quote counts by its second letter on, as there.
+// 0..1 from the first three letters, mostly the first: names that start the same look alike. A
+// module's name before a back-quote counts from its second letter on, as in flamegraph.pl.
 double by_start(const std::vector<std::uint32_t>& letters) {
   const auto tick =
       letters.empty() ? letters.end() : std::find(letters.begin() + 1, letters.end(), '`');
@@ -174,7 +174,7 @@ bool is_palette(std::string_view palette) {
 std::string palette_colour(std::string_view palette, std::string_view name, ColourSource source,
                            unsigned place) {
   if (name == "--") {
-    return "rgb(160,160,160)"; // separators between stacks that were joined
+    return "rgb(160,160,160)"; // separators between joined stacks
   }
   if (name == "-") {
     return "rgb(200,200,200)";

@@ -10,9 +10,9 @@ namespace jprof::render {
 enum class ColourSource { kName, kNameStart, kPlace };
 
 // Fill colour of a box under one of flamegraph.pl's palettes (hot, mem, io, wakeup, chain, java,
-// js, perl, red, green, blue, aqua, yellow, purple, orange). Empty if there is no such palette.
-// The same colours as there by name and by the name's start (its --hash); equal names get equal
-// colours, except with kPlace, where `place` decides.
+// js, perl, red, green, blue, aqua, yellow, purple, orange). Empty if there is no such palette. By
+// name and by the name's start (its --hash) the colours are those of flamegraph.pl; equal names get
+// equal colours, except with kPlace, where `place` decides.
 std::string palette_colour(std::string_view palette, std::string_view name, ColourSource source,
                            unsigned place);
 bool is_palette(std::string_view palette);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The script of our pictures: zoom by click, search, state in the address. Names reach it only as
-// text of the picture's own nodes, and go only into text nodes.
+// The script of our pictures: zoom by click, search, state in the address. It gets names only as
+// text of the picture's own nodes, and writes them only to text nodes.
 addEventListener('DOMContentLoaded', () => {
   const svg = document.documentElement;
   const number = (element, name) => parseFloat(element.getAttribute(name));
@@ -62,7 +62,7 @@ addEventListener('DOMContentLoaded', () => {
       box.rect.setAttribute('fill', hit ? 'rgb(230,0,230)' : box.fill);
       if (hit) spans.push([box.left, box.left + box.width]);
     }
-    // Boxes above each other count once.
+    // Boxes on top of each other count once.
     let covered = 0;
     let reached = -1;
     for (const [from, to] of spans.sort((a, b) => a[0] - b[0])) {
@@ -113,7 +113,7 @@ addEventListener('DOMContentLoaded', () => {
   const given = new URLSearchParams(location.hash.slice(1));
   const wanted = boxes.find((box) => box.left === parseFloat(given.get('x')) && box.top === parseFloat(given.get('y')));
   if (wanted) zoom(wanted);
-  // An expression from a link is not run: it might never end.
+  // A regular expression from a link is not run: it might never end.
   const asked = given.get('s');
   if (asked && /^[\w.:$ ]{1,100}$/.test(asked)) search(asked);
 });

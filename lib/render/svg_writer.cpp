@@ -33,7 +33,7 @@ std::string shortest(double value) {
   return text;
 }
 
-// Foreign text into XML: escaped, without what XML 1.0 forbids (control characters, U+FFFE/F) and
+// Untrusted text as XML: escaped, without what XML 1.0 forbids (control characters, U+FFFE/F) and
 // with direction marks made visible.
 std::string xml(std::string_view text) {
   return base::escape_markup(base::printable(base::sanitize_utf8(text), kMaxNameLength));
@@ -56,7 +56,7 @@ std::string_view without_annotation(std::string_view name) {
   return name;
 }
 
-// Cuts at whole characters: half of one is no XML.
+// Cuts at whole characters: half a character is not valid XML.
 std::string fitted(std::string_view name, std::size_t letters) {
   std::size_t count = 0;
   std::size_t cut = 0;
@@ -69,7 +69,7 @@ std::string fitted(std::string_view name, std::size_t letters) {
   return count <= letters ? std::string(name) : std::string(name.substr(0, cut)) + "..";
 }
 
-// As a picture's file has it, so that places and widths agree to the last digit.
+// As written to the file, so that positions and widths agree to the last digit.
 double tenths(double value) {
   return std::strtod(fixed(value, 1).c_str(), nullptr);
 }
@@ -179,7 +179,7 @@ class Picture {
   }
 
   std::string title_of(const FlameBox& box, double end) const {
-    // To even, as printf rounds: the share below is of the rounded count, as there.
+    // To even, as printf rounds: the share below is that of the rounded count, as in flamegraph.pl.
     const double count = std::nearbyint((end - box.begin) * options_.factor);
     const std::string amount = with_commas(count) + " " + xml(options_.count_name);
     if (box.depth == 0) {
@@ -258,13 +258,14 @@ base::Status check(const SvgOptions& options) {
   const auto refuse = [](const std::string& what) {
     return base::make_failure(base::ErrorCode::kUsage, what);
   };
-  // Below its margins a picture has boxes of negative widths, which nobody sees, as the original's.
+  // A picture narrower than its margins has boxes of negative width, which are invisible, as in
+  // flamegraph.pl.
   if (options.width < 1 || options.width > 100'000 || options.width == 2 * kSidePad) {
     return refuse("width must be 1 to 100000 pixels, but not the " + fixed(2 * kSidePad, 0) +
                   " of the margins");
   }
   if (options.frame_height < 4 || options.frame_height > 200) {
-    return refuse("height of a frame must be 4 to 200 pixels");
+    return refuse("frame height must be 4 to 200 pixels");
   }
   if (!(options.font_size >= 1 && options.font_size <= 100 && options.font_width > 0 &&
         options.font_width <= 5 && options.min_width >= 0)) {
@@ -279,14 +280,13 @@ base::Status check(const SvgOptions& options) {
     }
   }
   if (!is_palette(options.colors)) {
-    return base::make_failure(
-        base::ErrorCode::kUsage, "no such colours: " + options.colors,
-        "Known colours are hot mem io wakeup chain java js perl red green blue aqua "
-        "yellow purple orange.");
+    return base::make_failure(base::ErrorCode::kUsage, "unknown colours: " + options.colors,
+                              "Use hot, mem, io, wakeup, chain, java, js, perl, red, green, blue, "
+                              "aqua, yellow, purple or orange.");
   }
   if (background_gradient(options.background, options.colors).top.empty()) {
-    return base::make_failure(base::ErrorCode::kUsage, "no such background: " + options.background,
-                              "Known backgrounds are yellow blue green grey and #rrggbb.");
+    return base::make_failure(base::ErrorCode::kUsage, "unknown background: " + options.background,
+                              "Use yellow, blue, green, grey or #rrggbb.");
   }
   return {};
 }

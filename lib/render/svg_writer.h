@@ -10,8 +10,8 @@
 
 namespace jprof::render {
 
-// What a frame's box has besides (flamegraph.pl --nameattr). `href` is a link of http, https or one
-// without a scheme: kUsage for others.
+// Additional attributes of a frame's box (flamegraph.pl --nameattr). `href` is an http or https
+// link, or one without a scheme: kUsage for others.
 struct FrameAttributes {
   std::string title = {}; // instead of name and counts
   std::string href = {};
@@ -20,7 +20,7 @@ struct FrameAttributes {
   std::string css_class = {};
 };
 
-// What `jprof flame` takes: the options of flamegraph.pl by their names, with its defaults.
+// The options of `jprof flame`: those of flamegraph.pl, with their names and defaults.
 struct SvgOptions {
   std::string title = {}; // empty: "Flame Graph", "Icicle Graph" when inverted, "Flame Chart"
   std::string subtitle = {};
@@ -29,16 +29,17 @@ struct SvgOptions {
   std::string name_type = "Function:";
   std::string font_type = "Verdana";
   std::string colors = "hot";
-  std::string background = {}; // a theme (yellow, blue, green, grey) or #rrggbb; empty: by `colors`
+  std::string background =
+      {}; // a theme (yellow, blue, green, grey) or #rrggbb; empty: follows `colors`
   double font_size = 12;
   double font_width = 0.59; // mean width of a letter, in font sizes
-  double min_width = 0.1;   // smaller boxes are left out; pixels, or percent of the total
+  double min_width = 0.1;   // smaller boxes are omitted; pixels, or percent of the total
   bool min_width_percent = false;
   double total = 0; // 0: the sum of the counts
   double factor = 1;
   int width = 1200;
   int frame_height = 16;
-  bool hash = false;   // colours by a weighted hash of the name's first letters
+  bool hash = false;   // colours from a weighted hash of the name's first letters
   bool random = false; // colours that differ from box to box
   bool reverse = false;
   bool inverted = false;
@@ -47,16 +48,16 @@ struct SvgOptions {
   std::map<std::string, FrameAttributes> attributes = {}; // by frame name
 };
 
-// Colours by name, "rgb(1,2,3)": what is in it is used, what is not is added.
+// Colours by name, "rgb(1,2,3)": existing entries are used, missing ones are added.
 using ColourMap = std::map<std::string, std::string>;
 
-// Folded text as an interactive picture (zoom, search, tooltips; no script but our own, no names in
-// it): boxes, widths and colours are those of flamegraph.pl. Text with two counts is drawn
-// differentially. kUsage for options that make no sense, kInvalidData if no line has a count.
+// Folded text as an interactive picture (zoom, search, tooltips; no script other than ours, which
+// contains no names): boxes, widths and colours are those of flamegraph.pl. Text with two counts is
+// drawn differentially. kUsage for options that make no sense, kInvalidData if no line has a count.
 base::Result<std::string> write_svg(std::string_view folded, const SvgOptions& options = {},
                                     ColourMap* palette = nullptr);
 
-// A picture that says that there are no samples, as a page does: for a capture in which nothing
+// A picture that says that there are no samples, as a page does, for a capture in which nothing
 // ran.
 std::string write_empty_svg(std::string_view title);
 

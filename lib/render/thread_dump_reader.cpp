@@ -70,7 +70,7 @@ bool parse_date(std::string_view line, std::chrono::seconds& time) {
   }
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
                                          std::chrono::day(day)};
-  // Nanoseconds since 1970 end in 2262.
+  // Nanoseconds since 1970 overflow in 2262.
   if (!date.ok() || year < 1970 || year > 2261) {
     return false;
   }
@@ -83,9 +83,9 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// "app//java.base@17/a.B$$Lambda$14/0x0000000800c03000.run" is a.B$$Lambda$14.run: loader and
-// module are not part of the name, nor is the address of a hidden class, which differs from run to
-// run.
+// "app//java.base@17/a.B$$Lambda$14/0x0000000800c03000.run" is a.B$$Lambda$14.run: neither loader
+// and module nor the address of a hidden class, which differs from run to run, are part of the
+// name.
 std::string method_of(std::string_view text) {
   std::string_view address;
   std::size_t slash = text.rfind('/');
@@ -128,7 +128,7 @@ class DumpIntake {
     if (samples_.empty()) {
       return base::make_failure(base::ErrorCode::kInvalidData,
                                 "no thread has a stack in " + std::to_string(number_) + " lines",
-                                "a dump is what jstack PID or jcmd PID Thread.print writes");
+                                "a dump is the output of jstack PID or jcmd PID Thread.print");
     }
     profile::ProfileInfo& info = builder_.info();
     info.event = "wall";
@@ -149,7 +149,7 @@ class DumpIntake {
   }
 
  private:
-  // "main" #1 prio=5 os_prio=0 ... tid=0x... nid=0x1a2b runnable: the name may hold quotes.
+  // "main" #1 prio=5 os_prio=0 ... tid=0x... nid=0x1a2b runnable: the name may contain quotes.
   void begin_thread(std::string_view line) {
     const std::size_t attributes = std::min(line.find("\" #"), line.find("\" "));
     const std::size_t close = attributes == std::string_view::npos
@@ -194,8 +194,8 @@ class DumpIntake {
     if (frames_.empty()) {
       return;
     }
-    // A dump without a date, or threads above the first title: no times at all. Not in the order of
-    // the file: dumps may be put together as they come.
+    // A dump without a date, or threads above the first title: no times at all. The order of the
+    // file does not matter: dumps may be concatenated in any order.
     dated_ = dated_ && time_.count() > 0;
     first_ = samples_.empty() ? time_ : std::min(first_, time_);
     last_ = samples_.empty() ? time_ : std::max(last_, time_);

@@ -22,7 +22,7 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Copies what two builders share: ids of the one are not ids of the other.
+// Copies what two builders share: the ids of one are not valid in the other.
 class Copy {
  public:
   Copy(const profile::Profile& from, ThreadRoots roots) : from_(from), roots_(roots) {

@@ -16,13 +16,13 @@ enum class ThreadRoots {
 };
 
 // The same profile with the thread of each sample as its root frame, `[name]` of kind kThread, so
-// that every format shows it. Threads of one name share a frame. One that knows no threads
-// (has_threads is false) gets them no more than with kNone.
+// that every format shows it. Threads with the same name share a frame. A profile without threads
+// (has_threads is false) stays as with kNone.
 profile::Profile with_thread_roots(const profile::Profile& profile, ThreadRoots roots);
 
-// The name of the pool that a thread's name stands for: the number at its end becomes `*`
-// ("exec-12", "GC Thread#3", "CompilerThread0"). It stays where it is part of a word: behind fewer
-// than three letters ("C1", "G1"), and where there is nothing else.
+// The name of the pool that a thread belongs to by its name: the number at the end becomes `*`
+// ("exec-12", "GC Thread#3", "CompilerThread0"). A number that is part of a word stays: one after
+// fewer than three letters ("C1", "G1"), and one that is the whole name.
 std::string pool_name(std::string_view thread);
 
 } // namespace jprof::render

@@ -30,7 +30,7 @@ std::string_view kind_word(profile::FrameKind kind) {
   return at < std::size(kWords) ? kWords[at] : std::string_view();
 }
 
-// ASCII only: what would move a terminal's cursor is escaped.
+// ASCII only: anything that would move a terminal's cursor is escaped.
 std::string json_text(std::string_view text) {
   return base::Json(std::string(text)).dump(-1, ' ', true, base::Json::error_handler_t::replace);
 }
@@ -69,7 +69,7 @@ std::string write_tree_text(const profile::Profile& profile) {
   return out;
 }
 
-// Without recursion, here or in a JSON library: stacks may be deeper than ours.
+// Without recursion, here or in a JSON library: the stacks may be deeper than ours.
 std::string write_tree_json(const profile::Profile& profile) {
   const CallTree tree = build_call_tree(profile);
   std::string out =

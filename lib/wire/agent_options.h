@@ -4,8 +4,8 @@
 
 // The option string that the attach operation `load` (or -agentpath:) hands to the agent:
 //   "v=1,socket=<path in the JVM's mount namespace>,nonce=<32 hex digits>"
-// All else travels in the start message. Unknown keys are ignored; an empty string (a start-up
-// load) leaves the agent idle until a later load brings a socket. Values hold no comma.
+// Everything else is in the start message. Unknown keys are ignored; an empty string (a load at the
+// JVM's start) leaves the agent idle until a later load names a socket. Values contain no comma.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,8 @@ inline constexpr char kOptionNonce[] = "nonce";
 inline constexpr std::size_t kMaxOptionBytes = 512;
 
 // What Agent_OnAttach returns. kHandedOver: a resident copy took the session, so the JVM may unload
-// this one (17 and later do; 8 to 11 keep it). Everything else is non-zero and says that no session
-// was begun; errors of a session go over the socket.
+// this one (17 and later do; 8 to 11 keep it). Any other non-zero value says that no session began;
+// errors of a session go over the socket.
 inline constexpr int kLoadOk = 0;
 inline constexpr int kLoadBadOptions = 101;
 inline constexpr int kLoadNoResources = 102;

@@ -4,14 +4,14 @@
 
 // The control socket between sidecar and agent: a SEQPACKET Unix socket that the sidecar binds in
 // the target's /tmp and the agent connects to. One message per packet, each a ControlHeader and a
-// fixed struct; longer than known is accepted (a newer peer), shorter is refused.
-// docs/formats/region.md.
+// fixed struct; a message longer than expected is accepted (a newer peer), a shorter one is
+// refused. docs/formats/region.md.
 //
 // Order: agent connects; the sidecar checks SO_PEERCRED; agent sends Hello with the nonce of the
 // option string; sidecar answers Start with the region's memfd (SCM_RIGHTS); agent answers Started
 // or Failed. While recording: sidecar sends Drained at >= 4 Hz, Stop, or SymbolsWanted with a
-// memfd, which the agent answers with Symbols; agent sends Stopped once, last. A hang-up of either
-// side, never a timeout, means that it is gone. Messages of unknown types are skipped.
+// memfd, which the agent answers with Symbols; agent sends Stopped once, last. Only a hang-up of
+// either side, never a timeout, means that it is gone. Messages of unknown types are skipped.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +29,13 @@ enum class ControlType : std::uint32_t {
   kDrained = 5,       // sidecar -> agent
   kStop = 6,          // sidecar -> agent
   kStopped = 7,       // agent -> sidecar: the region is final
-  kSymbolsWanted = 8, // sidecar -> agent, with a memfd: of a module whose file it cannot open
-  kSymbols = 9,       // agent -> sidecar: what it has written there
+  kSymbolsWanted = 8, // sidecar -> agent, with a memfd, for a module whose file it cannot open
+  kSymbols = 9,       // agent -> sidecar: what it has written to the memfd
 };
 
 struct ControlHeader {
   std::uint32_t type;  // ControlType
-  std::uint32_t bytes; // of the whole message, this header included
+  std::uint32_t bytes; // of the whole message, including this header
 };
 
 inline constexpr std::size_t kNonceBytes = 16;
@@ -45,10 +45,10 @@ struct HelloMessage {
   std::uint32_t version;
   std::uint32_t min_version;
   std::uint8_t nonce[kNonceBytes]; // as given in the option string
-  std::uint32_t pid;               // as the JVM sees itself
-  std::uint32_t resident;          // 1: an older copy answers for a new one
+  std::uint32_t pid;               // in the JVM's own PID namespace
+  std::uint32_t resident;          // 1: an older copy answers in place of a new one
   char agent_version[32];          // NUL-terminated
-  char java_version[64];           // of the JVM's own version string, NUL-terminated
+  char java_version[64];           // from the JVM's own version string, NUL-terminated
 };
 
 struct StartMessage {
@@ -62,16 +62,16 @@ struct StartMessage {
   std::uint64_t interval_ns;
   std::uint64_t duration_ns;           // the agent stops by itself this long after its start
   std::uint32_t max_overhead_permille; // 0: no limit
-  std::uint32_t signal;                // 0: SIGPROF, or another that has no handler
+  std::uint32_t signal;                // 0: SIGPROF, or another one without a handler
   std::uint64_t flags;                 // StartFlag bits
   std::uint64_t reserved[4];
 };
 
 enum class StartFlag : std::uint64_t {
-  // What stays in the JVM when the session is over, and makes it slower, may stay: what the walkers
-  // that open JVMTI leave on in 21 and later.
+  // Something that slows the JVM down may stay in it after the session: what the walkers that open
+  // JVMTI leave on in JDK 21 and later.
   kMayLeaveBehind = 1,
-  // For tests: each stack is walked once more, without the cache of frames, and compared.
+  // For tests: each stack is walked once more, without the frame cache, and compared.
   kCheckCache = 2,
 };
 
@@ -83,12 +83,12 @@ struct StartedMessage {
   std::uint64_t start_nanos; // Start received -> first timer armed
 };
 
-// Why a session could not start. The sidecar turns each into a sentence with its cure.
+// Why a session could not start. The sidecar turns each into a message with its cure.
 enum class AgentStatus : std::uint32_t {
   kOk = 0,
   kBadMessage = 1,
   kVersionMismatch = 2,
-  kNoVmStructs = 3, // not a HotSpot that describes itself
+  kNoVmStructs = 3, // not a HotSpot that exports its structures
   kUnsupportedJvm = 4,
   kBusy = 5, // another session runs in this JVM
   kMapFailed = 6,
@@ -101,7 +101,7 @@ enum class AgentStatus : std::uint32_t {
   kVmExiting = 13,
   kRegionTooSmall = 14,
   kHandlerBusy = 15,     // a thread has not left the last session's handler; `detail` names it
-  kHandlersChecked = 16, // -Xcheck:jni, and the kernel cannot load in our handlers' place
+  kHandlersChecked = 16, // -Xcheck:jni, and the kernel cannot read memory for our handlers
   kLeavesBehind = 17,    // without StartFlag::kMayLeaveBehind
   kCallForbidden = 18,   // by a seccomp filter; `detail` names the system call
 };
@@ -115,8 +115,9 @@ struct FailedMessage {
 
 struct DrainedMessage {
   ControlHeader header;
-  std::uint64_t ring_tail;          // every sample below is read
-  std::uint32_t drained_generation; // every generation number <= this, if closed, is read whole
+  std::uint64_t ring_tail; // every sample below it has been read
+  std::uint32_t
+      drained_generation; // every closed generation with a number <= this has been read completely
   std::uint32_t reserved;
 };
 
@@ -124,13 +125,14 @@ struct StopMessage {
   ControlHeader header;
 };
 
-// For whose sake the sampling signal's handler is still there, doing nothing: threads that might be
-// handed a signal of ours (docs/design/agent.md, "The stop"). threads == 0: it is gone.
+// Why the sampling signal's handler is still installed, doing nothing: threads that may still
+// receive one of our signals (docs/design/agent.md, "The stop"). threads == 0: it is gone.
 struct HandlerLeft {
   std::uint32_t threads;
-  std::uint32_t tid;    // one of them
-  std::uint32_t tracer; // who traces it, in the JVM's PID namespace; 0: nobody, or not of there
-  std::uint32_t state;  // its letter in proc(5)
+  std::uint32_t tid; // one of them
+  std::uint32_t
+      tracer; // its tracer's pid in the JVM's PID namespace; 0: none, or one outside that namespace
+  std::uint32_t state; // its letter in proc(5)
 };
 
 struct StoppedMessage {
@@ -142,12 +144,12 @@ struct StoppedMessage {
   HandlerLeft handler_left;
 };
 
-// For a module whose file the sidecar cannot use (deleted, replaced, never a file): the memfd is of
-// the sidecar's making, as the region is, so that its own cgroup pays.
+// For a module whose file the sidecar cannot use (deleted, replaced, never a file): the sidecar
+// makes the memfd, like the region, so that its own cgroup pays.
 struct SymbolsWantedMessage {
   ControlHeader header;
   std::uint64_t base;  // of the module, as in its ModuleSlot
-  std::uint64_t bytes; // that the memfd holds; the agent writes no further
+  std::uint64_t bytes; // in the memfd; the agent writes no more than that
 };
 
 // A piece of the module's memory, copied to `offset` of the memfd. bytes == 0: there is none, or it

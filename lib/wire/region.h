@@ -35,7 +35,7 @@ enum class SectionKind : std::uint32_t {
   kStacks1 = 5,    // ... generation slot 1
   kNames0 = 6,     // arena of NameRecords, generation slot 0
   kNames1 = 7,     // ... generation slot 1
-  kPrivate = 8,    // the agent's own (hash tables, scratch): of no meaning to a reader
+  kPrivate = 8,    // the agent's own (hash tables, scratch); means nothing to a reader
 };
 
 struct Section {
@@ -46,15 +46,15 @@ struct Section {
 };
 static_assert(sizeof(Section) == 24);
 
-// How a handled signal ends: exactly one of these, or it is in flight:
-//   kEntered = sum(kOutcome*) + signals in flight, at any instant and in a killed JVM.
-// kEntered counts every entry of our handler, foreign signals included.
+// Every handled signal has exactly one of these outcomes, or is in flight: kEntered =
+// sum(kOutcome*) + signals in flight, at any instant and in a killed JVM. kEntered counts every
+// entry of our handler, including foreign signals.
 enum class Counter : std::uint32_t {
   kEntered = 0,
   kOutcomeStack = 1,    // sample with a walked stack
   kOutcomeError = 2,    // sample whose stack is one error frame (see ErrorFrame), or ends in one
   kOutcomeRingFull = 3, // lost: the reader is too slow; weight in kLostWeight
-  kOutcomeForeign = 4,  // not our timer: handed on to the handler before ours
+  kOutcomeForeign = 4,  // not our timer: passed on to the handler that was there before ours
   kOutcomeStale = 5,    // our timer, but of a session or thread slot that has ended
   kOutcomeNested = 6,   // arrived inside our own handler on this thread
   kWeight = 16,         // sum of the weights of kOutcomeStack and kOutcomeError samples
@@ -70,11 +70,11 @@ enum class Counter : std::uint32_t {
   kGenerationFlips = 26,
   kThreadsArmed = 27,      // threads that have, or had, a timer
   kThreadsNeverArmed = 28, // threads that never had one
-  kTimerLimit = 29,        // threads that found none when they were, because of RLIMIT_SIGPENDING
-  kThreadSlotsFull = 30,   // threads for which the table had no room: the most at one time
-  kTimersMoved = 31,       // timers taken from a thread for another one
+  kTimerLimit = 29,        // threads that found no timer because of RLIMIT_SIGPENDING
+  kThreadSlotsFull = 30, // threads for which the table had no room; the largest number at one time
+  kTimersMoved = 31,     // timers moved from one thread to another
   kProcessCpuNanosAtStart = 32,
-  kProcessCpuNanosAtStop = 33, // when the timers were gone; until then twice a second
+  kProcessCpuNanosAtStop = 33, // read when the timers were gone; until then, twice a second
   kAgentCpuNanos = 34,         // CPU time of the agent's own thread
   kDeliveryNanos = 35,         // calibrated cost of delivering one signal
   kStartNanos = 36,            // start message received -> first timer armed
@@ -82,50 +82,53 @@ enum class Counter : std::uint32_t {
   kJvmUnloadEpoch = 38,
   kDetailLost = 39,       // steps taken to stay within max_overhead_permille: docs/design/agent.md
   kIntervalNanosNow = 40, // the interval in force
-  kPerfRefusal = 41,      // asked for kPerfClock: why not, an errno or kPerfNotTried; 0: it is used
-  kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
-  kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
-  kAgentCpuNanosBetween = 44, // of kAgentCpuNanos: between the two readings of the process's clock
-  kLeftBehind = 48, // 1: JVMTI's notifications of mounts are on since this session, for good
+  kPerfRefusal =
+      41, // why kPerfClock, which was asked for, is not used: an errno or kPerfNotTried; 0: it is
+  kThreadsByTimer = 42, // with kPerfClock: threads that have a timer nevertheless
+  kOtherSignal = 43,    // the signal used instead of SIGPROF, which has a handler; 0: SIGPROF
+  kAgentCpuNanosBetween =
+      44,           // the part of kAgentCpuNanos between the two readings of the process's clock
+  kLeftBehind = 48, // 1: this session has turned JVMTI's mount notifications on, for good
   kTimersLeft =
       52, // timers and perf events that the kernel would not delete, since the JVM's start
-  kTimersRunning = 53,       // of these: that it would not disarm either
+  kTimersRunning = 53,       // those of them that it would not disarm either
   kStopRefused = 54,         // StopRefusal bits
-  kFrameCacheHits = 56,      // compiled callers whose frames were known from walks before
+  kFrameCacheHits = 56,      // compiled callers whose frames were known from earlier walks
   kFrameCacheMisses = 57,    // ... that had to be read from the JVM's own tables
-  kFrameCacheEvictions = 58, // frames given up for others; many: the cache is too small
-  kCacheChecks = 59,         // with StartFlag::kCheckCache: stacks walked without the cache as well
+  kFrameCacheEvictions = 58, // frames evicted for others; if many, the cache is too small
+  kCacheChecks = 59,         // with StartFlag::kCheckCache: stacks also walked without the cache
   kCacheDifferences = 60,    // ... that differed each time
   kInliningDetail = 61,      // InliningDetail
-  kOldCodeNanos = 62,        // of kWeight: in code compiled before, if that is kSinceStart
+  kOldCodeNanos = 62,        // the part of kWeight in code compiled earlier, if that is kSinceStart
 };
 
-// Counter::kPerfRefusal where a seccomp filter is in force: its answer to the attempt might be to
-// kill the process.
+// Counter::kPerfRefusal if a seccomp filter is in force: it might kill the process for the attempt.
 inline constexpr std::uint32_t kPerfNotTried = 0x10000;
-// The same where SIGPROF is somebody else's: of a real-time signal perf falls back to SIGIO when
-// too many are queued (fcntl(2), F_SETSIG), and SIGIO ends a process.
+// The same if SIGPROF belongs to somebody else: perf would need a real-time signal, of which it
+// falls back to SIGIO when too many are queued (fcntl(2), F_SETSIG), and SIGIO ends a process.
 inline constexpr std::uint32_t kPerfNeedsSigprof = 0x10001;
 
-// Counter::kInliningDetail: since when the JVM's compilers note for each instruction which inlined
-// method it belongs to (DebugNonSafepoints). Code compiled before names the callers only.
+// Counter::kInliningDetail: since when the JVM's compilers record for each instruction which
+// inlined method it belongs to (DebugNonSafepoints). Code compiled before that names only the
+// callers.
 enum class InliningDetail : std::uint64_t {
-  kUnknown = 0, // also: which code was compiled before cannot be told
+  kUnknown = 0, // also: it is unknown which code was compiled earlier
   kBefore = 1,  // it was on already, probably since the JVM began
   kSinceStart = 2,
 };
 
-// Counter::kStopRefused: what the kernel would not let the agent take back, and so stays for good.
+// Counter::kStopRefused: what the kernel did not let the agent undo, and what therefore stays for
+// good.
 enum class StopRefusal : std::uint64_t {
   kHandlers = 1, // rt_sigaction
   kRegion = 2,   // munmap
 };
 
 enum class RegionState : std::uint32_t {
-  kEmpty = 0, // made by the sidecar, the agent has not written its header
+  kEmpty = 0, // made by the sidecar; the agent has not yet written its header
   kRecording = 1,
   kStopping = 2, // timers are gone, handlers are leaving
-  kStopped = 3,  // nothing is written any more: whatever is there is final
+  kStopped = 3,  // nothing is written any more: the content is final
 };
 
 enum class StopReason : std::uint32_t {
@@ -140,7 +143,7 @@ enum class StopReason : std::uint32_t {
 };
 
 // Engine: what decides when to sample. Walker: what names the frames. An agent that is asked for
-// kPerfClock and may not use it takes kCpuTimer, and says so in its header.
+// kPerfClock but may not use it takes kCpuTimer and says so in its header.
 enum class Engine : std::uint32_t { kCpuTimer = 1, kPerfClock = 2, kWallClock = 3 };
 enum class Walker : std::uint32_t {
   kVmStructs = 1,
@@ -175,8 +178,8 @@ struct RegionHeader {
   std::uint32_t stop_reason; // StopReason
   std::uint32_t engine;      // Engine
   std::uint32_t walker;      // Walker
-  std::uint64_t interval_ns; // asked
-  std::uint64_t tick_ns;     // granularity of the source, 0 if it keeps any interval
+  std::uint64_t interval_ns; // asked for
+  std::uint64_t tick_ns;     // granularity of the source; 0 if it keeps any interval
   std::uint64_t start_mono_ns;
   std::uint64_t start_realtime_ns; // taken at the same instant
   std::uint64_t deadline_mono_ns;
@@ -187,7 +190,7 @@ struct RegionHeader {
   std::uint32_t counter_count;
   std::uint32_t max_depth; // in force
   std::uint64_t ring_head; // slots reserved since the start (atomic)
-  std::uint64_t ring_tail; // slots the sidecar acknowledged (the agent's copy)
+  std::uint64_t ring_tail; // slots that the sidecar has acknowledged (the agent's copy)
   Section sections[kMaxSections];
   GenerationInfo generations[kGenerations];
   std::uint64_t counters[kMaxCounters]; // indexed by Counter (atomic)
@@ -245,9 +248,9 @@ enum class ErrorFrame : std::uint32_t {
   kInDeopt = 10,
   kUnsafeState = 11, // the JVM was in a state in which the walker may not look
   kNameStoreFull = 12,
-  kNoJavaFrames = 13, // a walker of Java frames alone met none: no failure
-  kFrozenFrames = 14, // frames of a virtual thread that lie in the heap could not be read
-  kJumpedOut = 15,    // a handler of the program's left ours by siglongjmp()
+  kNoJavaFrames = 13, // a walker of Java frames only found none: not a failure
+  kFrozenFrames = 14, // frames of a virtual thread in the heap could not be read
+  kJumpedOut = 15,    // a handler of the program left ours by siglongjmp()
 };
 
 // A frame, leaf first in a StackRecord: kind (4 bits) | payload (60 bits).
@@ -264,7 +267,7 @@ enum class FrameKind : std::uint8_t {
   kC2 = 3,      // compiled by C2 or a JVMCI compiler (tier 4)
   kInlined = 4, // inlined into the next physical frame
   kNative = 5,  // an address in a module: C code, the JVM itself
-  kStub = 6,    // generated code that is no method
+  kStub = 6,    // generated code that is not a method
   kKernel = 7,
   kError = 8,
   kJavaNative = 9, // a native method (its wrapper's frame)
@@ -334,7 +337,8 @@ struct NameRecord {
   std::uint16_t name_bytes;
   std::uint16_t signature_bytes;
   std::uint16_t access_flags; // JVMS 4.6
-  std::uint32_t version; // tells apart bytecodes of one name at one address: no meaning to a reader
+  std::uint32_t
+      version; // distinguishes bytecodes of one name at one address; means nothing to a reader
   std::uint64_t address; // of the Method or code blob when it was named
   // char text[class_bytes + name_bytes + signature_bytes], with kHasLines a line table, then zeros
   // to record_bytes
@@ -350,14 +354,15 @@ struct ThreadSlot {
   std::uint64_t virtual_id;       // of the virtual thread mounted when named, 0 if none
   std::uint64_t armed_ns;         // when its timer was made
   std::uint64_t disarmed_ns;      // 0 while armed
-  std::uint64_t cpu_at_arm_ns;    // 0 of a thread that began during the session
+  std::uint64_t cpu_at_arm_ns;    // 0 for a thread that began during the session
   std::uint64_t cpu_at_disarm_ns; // kept up to date twice a second while armed
   std::uint64_t signals;          // handled in this thread
   std::uint32_t incarnation;      // a slot is reused after its thread ended: counts up
   std::uint16_t name_bytes;
   std::uint16_t flags;         // ThreadFlag bits
   char name[kThreadNameBytes]; // UTF-8, as the JVM (Java threads) or the kernel gives it
-  std::uint64_t rest_ns;       // told with disarmed_ns: CPU time between, in no sample's weight
+  std::uint64_t
+      rest_ns; // written with disarmed_ns: CPU time since arming that is in no sample's weight
   std::uint64_t reserved[2];
 };
 static_assert(sizeof(ThreadSlot) == 192);
@@ -366,7 +371,7 @@ enum class ThreadFlag : std::uint16_t {
   kArmed = 2,
   kSignalBlocked = 4,
   kNeverArmed = 8,
-  kSandboxed = 16 // seccomp filters of its own; not sampled since they were seen
+  kSandboxed = 16 // has seccomp filters of its own; not sampled since they were found
 };
 
 inline constexpr std::size_t kModulePathBytes = 256;

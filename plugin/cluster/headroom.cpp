@@ -80,8 +80,8 @@ base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
     const bool counts = one.memory_limit && used != headroom.used.end() && !kube::is_jprof(one);
     if (counts && left_of(*one.memory_limit, used->second) < kAgentNeeds) {
       return base::fail(too_little("container " + base::printable(one.name) + " of " + shown(pod) +
-                                       " uses " + mebibytes(used->second) + " of the " +
-                                       mebibytes(*one.memory_limit) + " that it may use",
+                                       " uses " + mebibytes(used->second) + " of its limit of " +
+                                       mebibytes(*one.memory_limit),
                                    kAgentNeeds, left_of(*one.memory_limit, used->second)));
     }
   }
@@ -95,10 +95,10 @@ base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
     return {};
   }
   const std::string limit = mebibytes(*pod.memory_limit);
-  return base::fail(too_little(measured ? shown(pod) + " uses " + mebibytes(used) + " of the " +
-                                              limit + " that it may use"
-                                        : shown(pod) + " may use no more than " + limit,
-                               kCaptureNeeds, left));
+  return base::fail(
+      too_little(measured ? shown(pod) + " uses " + mebibytes(used) + " of its limit of " + limit
+                          : shown(pod) + " may use no more than " + limit,
+                 kCaptureNeeds, left));
 }
 
 std::string headroom_text(const kube::Pod& pod, const Headroom& headroom) {

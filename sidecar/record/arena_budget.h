@@ -10,14 +10,14 @@
 namespace jprof::record {
 
 // How many bytes of records have been taken from the arena of each generation. The records of a
-// sane agent lie one behind the other, so all of them together are no longer than the arena; those
-// of a hostile one may overlap, and some KiB then stand for gigabytes. One thread at a time.
+// well-behaved agent follow one another, so all of them together are no longer than the arena;
+// those of a hostile one may overlap, so that a few KiB stand for gigabytes. One thread at a time.
 class ArenaBudget {
  public:
-  // `bytes`: what the records of one generation may have together.
+  // `bytes`: how much the records of one generation may take together.
   explicit ArenaBudget(std::uint64_t bytes) : bytes_(bytes) {}
 
-  // False if so much is not left to the generation: the record is to be refused.
+  // False if the generation does not have that much left: the record must be refused.
   bool take(std::uint32_t generation, std::uint64_t record_bytes) {
     Taken& taken = of(generation);
     if (record_bytes > bytes_ - taken.bytes) {
@@ -32,7 +32,8 @@ class ArenaBudget {
     std::uint32_t generation = 0;
     std::uint64_t bytes = 0;
   };
-  // The region shows as many generations at a time as there are entries; a new one is the later.
+  // The region shows as many generations at a time as there are entries; a new one replaces the
+  // older.
   Taken& of(std::uint32_t generation) {
     Taken* older = &taken_[0];
     for (Taken& taken : taken_) {

@@ -14,7 +14,7 @@ namespace {
 using base::ErrorCode;
 using std::chrono::nanoseconds;
 
-// Of CONFIG_HZ, by which CPU timers fire.
+// The tick of CONFIG_HZ, on which CPU timers fire.
 nanoseconds tick() {
   timespec resolution{};
   ::clock_getres(CLOCK_MONOTONIC_COARSE, &resolution);
@@ -31,7 +31,7 @@ base::Result<wire::Walker> walker_of(const std::string& name) {
     }
   }
   return base::make_failure(ErrorCode::kUsage, "there is no walker '" + name + "'",
-                            "known are vmstructs (jprof's own), asgct, jvmti and jmx");
+                            "use vmstructs (jprof's own), asgct, jvmti or jmx");
 }
 
 base::Result<wire::Engine> engine_of(const CaptureRequest& request) {
@@ -44,7 +44,7 @@ base::Result<wire::Engine> engine_of(const CaptureRequest& request) {
     }
   }
   return base::make_failure(ErrorCode::kUsage, "there is no engine '" + request.engine + "'",
-                            "known are auto, cpu-timer and perf-clock");
+                            "use auto, cpu-timer or perf-clock");
 }
 
 base::Status check_request(const CaptureRequest& request) {
@@ -55,12 +55,12 @@ base::Status check_request(const CaptureRequest& request) {
   }
   if (request.duration <= nanoseconds(0) || request.duration > std::chrono::hours(24)) {
     return base::make_failure(ErrorCode::kUsage, "the duration must be above 0 and at most 24h",
-                              "give one with its unit by --duration: 10s, 2m");
+                              "give --duration a value with a unit: 10s, 2m");
   }
   if (request.interval < kShortestInterval || request.interval > std::chrono::seconds(10)) {
     return base::make_failure(ErrorCode::kUsage,
                               "the interval must be at least 50us and at most 10s",
-                              "give one with its unit by --interval: 10ms is the default");
+                              "give --interval a value with a unit: 10ms is the default");
   }
   for (const std::string& ending : request.formats) {
     JPROF_TRY(formats::format_of("profile." + ending));

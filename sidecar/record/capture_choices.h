@@ -8,14 +8,14 @@
 
 #include <string>
 
-// What a request's words stand for. Any thread; nothing is kept.
+// What the words of a request stand for. Any thread; no state.
 namespace jprof::record {
 
-// kUsage for a name that there is not.
+// kUsage for an unknown name.
 base::Result<wire::Walker> walker_of(const std::string& name);
 // Timers keep intervals of several ticks exactly and cost less; perf's clock keeps shorter ones.
 base::Result<wire::Engine> engine_of(const CaptureRequest& request);
-// kUsage for what cannot be recorded; nothing has been done by then.
+// kUsage for what cannot be recorded, before anything is done.
 base::Status check_request(const CaptureRequest& request);
 
 } // namespace jprof::record

@@ -58,8 +58,8 @@ std::string main_class_of(const jvm::Target& target) {
   return main.empty() ? "java" : base::printable(main);
 }
 
-// A JVM that ends fails whatever is tried with it, in many ways. Not so a stop, limits of ours, and
-// what was asked for.
+// When a JVM ends, whatever is being tried with it fails, in many ways. A stop, our own limits and
+// a bad request fail for reasons of their own.
 bool blames_target(const base::Error& error) {
   switch (error.code) {
   case ErrorCode::kInterrupted:
@@ -78,17 +78,17 @@ struct SharedMemory {
   base::UniqueFd region;
 };
 
-// Of what must not keep the JVM from answering, and must not wait for long on a busy node either: a
-// third of the usual weight.
+// For work that must not keep the JVM from answering, and must not wait long on a busy node either:
+// a third of the usual weight.
 constexpr int kNiceness = 5;
 
 long processors() {
   return std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-// Beside the JVM's answer to the attach request, where both have a processor. With two, the JVM's
-// work keeps one and its answer needs the other: a thread of ours there costs it a time slice
-// (bench/capture/run: timers armed 3 ms later).
+// While the JVM answers the attach request, if there is a processor for each. With two processors,
+// the JVM's work keeps one busy and its answer needs the other: a thread of ours there costs it a
+// time slice (bench/capture/run: timers armed 3 ms later).
 std::launch when_to_share() {
   constexpr long kEnough = 3;
   return processors() >= kEnough ? std::launch::async | std::launch::deferred
@@ -108,7 +108,7 @@ struct Opened {
   inject::AgentLink link;
 };
 
-// Steps of one capture; each fills in what it knows.
+// The steps of one capture; each fills in what it knows.
 class Capture {
  public:
   Capture(const CaptureRequest& request, const ProgressCallback& progress, std::stop_token stop)
@@ -194,7 +194,7 @@ class Capture {
     return ended ? base::fail(gone(process)) : std::move(status);
   }
 
-  // Before anything is done to the JVM or taken of what it needs.
+  // Before anything is done to the JVM, and before we take memory that it may need.
   base::Status look_for_memory(std::uint64_t region_bytes) {
     const Headroom& headroom = *headroom_;
     if (const base::Status enough = headroom.check(memory_need(region_bytes)); !enough) {
@@ -204,7 +204,7 @@ class Capture {
       outcome_.notes.push_back("forced: " + enough.error().message);
     }
     if (!headroom.sees_target()) {
-      outcome_.notes.push_back("whether the JVM has memory left was not seen: " + headroom.text());
+      outcome_.notes.push_back("it is unknown whether the JVM has memory left: " + headroom.text());
     }
     return {};
   }
@@ -228,13 +228,13 @@ class Capture {
       outcome_.notes.push_back("the agent's volume was not used: " + inject::volume_refusal(link));
     }
     if (!link.stays.empty()) {
-      outcome_.notes.push_back("the agent's file stays as " + base::printable(link.stays) +
+      outcome_.notes.push_back("the agent's file remains at " + base::printable(link.stays) +
                                " while the JVM runs, since its C library (musl) would otherwise "
-                               "map another one; remove it once the JVM has ended");
+                               "map another copy; remove it once the JVM has ended");
     }
     if (link.handed_over) {
       outcome_.notes.push_back("an agent that was resident in the JVM (version " +
-                               outcome_.agent_version + ") took the session");
+                               outcome_.agent_version + ") runs the capture");
     }
     const std::string main_class = main_class_of(target);
     info_.title = request_.title.empty()
@@ -246,7 +246,7 @@ class Capture {
     info_.facts.emplace_back("agent", outcome_.agent_version);
   }
 
-  // Nothing of the session is left when it returns: the agent is free for the next one.
+  // When it returns, nothing of the recording is left: the agent is free for the next one.
   base::Result<RecorderResult> record_from(const jvm::Target& target, const std::string& agent_file,
                                            RecordingFile& file) {
     if (!root_ || watched_since_ != target.process.start_ticks()) {
@@ -260,8 +260,8 @@ class Capture {
     if (shares_group_) {
       file.leave_no_cache();
     }
-    // A thread beside us lets the JVM go first where they share a processor after all. Where there
-    // is to be none, or none can be made, get() does it.
+    // A second thread gives way to the JVM if they do share a processor. If it is not wanted or
+    // cannot be made, get() does the work.
     const pid_t caller = ::gettid();
     const auto free_bytes = lesser(available_memory(), headroom_->for_us());
     auto sharing = std::async(when_to_share(), [caller, region, free_bytes] {
@@ -327,7 +327,7 @@ class Capture {
     return result;
   }
 
-  // What is read from here on, a hostile JVM has written.
+  // What is read from here on has been written by a JVM that may be hostile.
   void enter_sandbox(const container::TargetRoot& root) {
     if (!request_.sandbox) {
       return;
@@ -345,7 +345,7 @@ class Capture {
     }
   }
 
-  // A capture without one sample is kept only where that is the truth about the whole of it.
+  // A capture without a sample is kept only if that is the truth about all of it.
   static base::Status judge(const RecorderResult& result) {
     if (result.samples > 0) {
       return {};
@@ -388,13 +388,13 @@ class Capture {
     outcome_.files.push_back({kRecordingFile, "jprof", file.bytes(), file.sha256_hex()});
   }
 
-  // From the sealed file and nothing else: what is derived now is what convert gives later.
+  // From the sealed file and nothing else: what is derived now equals what convert gives later.
   void derive() {
     if (request_.formats.empty()) {
       return;
     }
     report(CapturePhase::kRendering);
-    // What is recorded is safe by now: too little memory costs the derived files only.
+    // The recording is safe by now: a lack of memory costs only the derived files.
     try {
       derive_all();
     } catch (const std::bad_alloc&) {
@@ -410,8 +410,8 @@ class Capture {
     const std::uint64_t most = memory_budget(available_memory()).timed_samples;
     if (outcome_.samples > most) {
       options.times = profile::SampleTimes::kMerge;
-      outcome_.notes.push_back("derived files hold no times: the memory here is for " +
-                               std::to_string(most) + " samples with theirs");
+      outcome_.notes.push_back("derived files hold no times: there is only memory for " +
+                               std::to_string(most) + " samples with their times");
     }
     const std::string path = request_.directory + '/' + kRecordingFile;
     base::Result<profile::Recording> recording = profile::read_recording_file(path, options);
@@ -485,7 +485,7 @@ base::Result<std::string> find_agent_file(const std::string& asked) {
   const std::string file = program.substr(0, program.rfind('/') + 1) + "libjprof.so";
   if (::access(file.c_str(), R_OK) != 0) {
     return base::make_failure(ErrorCode::kConfigInvalid, "cannot read the agent " + file,
-                              "name it by --agent or JPROF_AGENT");
+                              "name it with --agent or JPROF_AGENT");
   }
   return file;
 }

@@ -31,39 +31,41 @@ struct CaptureRequest {
   std::string event = "cpu";
   std::string engine = "auto"; // or "cpu-timer", "perf-clock" (which falls back to the timer)
   std::string walker = "vmstructs";
-  bool leave_behind = false;    // what the walker leaves in the JVM for good may stay
-  bool force = false;           // also where memory is short
-  std::uint64_t pod_memory = 0; // the pod's limit in bytes, if it is known; 0: it is not
+  bool leave_behind = false;    // the walker may leave something in the JVM for good
+  bool force = false;           // even if memory is short
+  std::uint64_t pod_memory = 0; // the pod's limit in bytes; 0: unknown
   std::uint32_t max_depth = 2048;
   std::uint32_t max_overhead_permille = wire::kDefaultOverheadPermille; // 0: no limit
-  // What to derive besides profile.jprof, by file ending without the dot: "html", "collapsed".
+  // What to derive in addition to profile.jprof, by file name extension without the dot: "html",
+  // "collapsed".
   std::vector<std::string> formats;
-  std::string threads; // root frames in them: "thread" or "pool", empty: none
-  // Must exist and be the caller's own: profile.jprof and the derived files are made in it.
+  std::string threads; // their root frames: "thread" or "pool"; empty: none
+  // Must exist and belong to the caller: profile.jprof and the derived files are made in it.
   std::string directory;
-  // What all files in it may take together, with a manifest; 0: no limit. A recording that comes
-  // near it ends early and whole, a derived file that would exceed it is not made.
+  // What all files in it may take together, including a manifest; 0: no limit. A recording that
+  // comes near the limit ends early but whole; a derived file that would exceed it is not made.
   std::uint64_t most_bytes = 0;
-  // From the agent's start on this process may do no more than reading what the JVM wrote takes,
-  // for good (sandbox/sandbox.h): below these folders, `directory`'s parent among them, it may
-  // write.
+  // From the agent's start on, this process may only do what reading the JVM's output takes, for
+  // good (sandbox/sandbox.h). It may write only in the folders in `writable`, which include the
+  // parent of `directory`.
   bool sandbox = false;
   // RecorderInput::why_stopped.
   std::function<std::string()> why_stopped;
   std::vector<std::string> writable;
-  std::string title;        // empty: made of the JVM's main class and pid
+  std::string title;        // empty: the JVM's main class and pid
   std::string agent_file;   // empty: libjprof.so beside this program
   std::string agent_volume; // a directory that target and sidecar share; empty: none
   // Shown with the profile, in order: {"pod", "checkout-7d9f"}.
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
-// The agent's file as this process sees it: what was asked for, else libjprof.so beside the
-// program, where the image and the build folder have it. kConfigInvalid if that cannot be read.
+// The agent's file as this process sees it: the one asked for, or else libjprof.so next to the
+// program, which is where the image and the build folder have it. kConfigInvalid if that cannot be
+// read.
 base::Result<std::string> find_agent_file(const std::string& asked);
 
 struct MethodShare {
-  std::string name; // "com.acme.Foo.bar", not yet made safe for a terminal
+  std::string name; // "com.acme.Foo.bar"; not yet safe for a terminal
   std::uint64_t samples = 0;
   std::uint64_t weight = 0;
 };
@@ -88,12 +90,12 @@ struct CapturedFile {
   std::string sha256; // hex
 };
 
-// What the capture cost the JVM by the agent's own account.
+// What the capture cost the JVM, as the agent measured it.
 struct AgentCost {
   std::chrono::nanoseconds thread_cpu{0}; // the agent's own thread
   std::chrono::nanoseconds handlers{0};   // inside the signal handler
   std::chrono::nanoseconds longest_handler{0};
-  std::chrono::nanoseconds delivery{0}; // signals x calibrated cost of delivering one
+  std::chrono::nanoseconds delivery{0}; // signals x calibrated cost of one delivery
   std::chrono::nanoseconds start{0};    // start message -> first timer armed
   std::uint32_t limit_permille = 0;     // --max-overhead, of the JVM's CPU time; 0: no limit
   std::chrono::nanoseconds total() const { return thread_cpu + handlers + delivery; }
@@ -109,13 +111,13 @@ struct CaptureOutcome {
   std::chrono::system_clock::time_point start;
   std::chrono::nanoseconds duration{0};
   std::chrono::nanoseconds interval{0};     // asked
-  std::chrono::nanoseconds interval_got{0}; // CPU time per signal, overruns apart; 0: no samples
+  std::chrono::nanoseconds interval_got{0}; // CPU time per signal without overruns; 0: no samples
   std::chrono::nanoseconds tick{0};         // what the source's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // in profile.jprof, error frames included
   std::uint64_t error_samples = 0;          // of these: no stack, or one that ends in an error
   std::vector<capture::Measured::ErrorReason> error_reasons; // of these
-  std::uint32_t max_depth = 0;             // frames kept of a stack, at the end; 0: not known
-  std::uint64_t rests = 0;                 // besides: CPU time of threads without a stack
+  std::uint32_t max_depth = 0;             // frames kept of a stack, at the end; 0: unknown
+  std::uint64_t rests = 0;                 // in addition: CPU time without a stack
   std::uint64_t weight = 0;                // ns, of samples and rests
   std::uint64_t signals = 0;               // handled; = samples + losses + in flight, see accounted
   std::uint64_t in_flight = 0;             // handlers that had not ended when the region was final
@@ -128,7 +130,7 @@ struct CaptureOutcome {
   std::uint64_t timers_moved = 0;
   capture::Coverage coverage;
   std::optional<std::chrono::nanoseconds> old_code; // as capture::Measured has it
-  std::vector<std::string> warnings;                // what a person must know: misleading, or dear
+  std::vector<std::string> warnings;                // what a user must know: misleading, or costly
   AgentCost cost;
   std::vector<MethodShare> hottest; // at most ten, by self weight
   bool interrupted = false;         // the stop token ended it; not a failure
@@ -138,7 +140,7 @@ struct CaptureOutcome {
   std::vector<CapturedFile> files;
   std::vector<std::string> residue; // what stays in the JVM for good
   std::vector<std::string> notes;
-  std::vector<std::string> skipped_deliveries; // each rung that was not taken, and why
+  std::vector<std::string> skipped_deliveries; // each way that was not taken, and why
   std::vector<std::string> sandbox_missing;    // what the sandbox lacks, and why
   std::vector<base::Error> file_errors;        // derived files that could not be made
 
@@ -148,7 +150,7 @@ struct CaptureOutcome {
 
 // Runs the capture on the calling thread. An Error means that nothing was kept; a capture that
 // ended early is an outcome with `partial` set. A stop request seals and derives what there is, or
-// is kInterrupted if there is not one sample yet.
+// gives kInterrupted if there is no sample yet.
 base::Result<CaptureOutcome> run_capture(const CaptureRequest& request,
                                          const ProgressCallback& progress, std::stop_token stop);
 

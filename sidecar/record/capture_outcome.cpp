@@ -17,7 +17,7 @@ namespace {
 using std::chrono::nanoseconds;
 using wire::Counter;
 
-// A method's name may be 64 KiB; the recording has it whole.
+// A method's name may take 64 KiB; the recording has all of it.
 constexpr std::size_t kLongestName = 512;
 
 AgentCost cost_of(const RecorderResult& result) {
@@ -40,7 +40,7 @@ std::string share_text(std::chrono::nanoseconds part, std::chrono::nanoseconds w
   return text;
 }
 
-// What would have cost less: fewer samples, or the same start for more of them.
+// What would have cost less: fewer samples, or a start that is spread over more of them.
 std::string cheaper_capture(const RecorderResult& result, const AgentCost& cost) {
   const nanoseconds steady =
       std::min(cost.thread_cpu, nanos(result.counter(Counter::kAgentCpuNanosBetween)));
@@ -50,13 +50,13 @@ std::string cheaper_capture(const RecorderResult& result, const AgentCost& cost)
     return "a longer --interval costs less";
   }
   return beginning >= steady ? "most of it is the start, which a longer --duration spreads"
-                             : "most of it is the agent's thread, which takes as much of a CPU in "
+                             : "most of it is the agent's thread, which needs as much CPU time in "
                                "any JVM: neither --interval nor --duration changes that";
 }
 
-// Of a capture that cost more than --max-overhead, or empty. The agent holds its samples to that
-// share second by second, but to a share of a tenth of a CPU at least, and its own thread's work
-// does not depend on the rate. Costs below a thousandth of a CPU are nobody's burden.
+// For a capture that cost more than --max-overhead; otherwise empty. Second by second the agent
+// keeps its samples within that share, but of a tenth of a CPU at least; the work of its own thread
+// does not depend on the rate. A cost below a thousandth of a CPU burdens nobody.
 std::string overhead_warning(const RecorderResult& result, const AgentCost& cost) {
   constexpr int kBurden = 1000;
   const nanoseconds used = process_cpu(result);
@@ -91,7 +91,7 @@ std::string lost_detail(const RecorderResult& result) {
   return text + " (see --max-overhead)";
 }
 
-// Why the timers were used although perf's clock was wanted; empty if it was used, or not wanted.
+// Why timers were used although perf's clock was wanted; empty if it was used or not wanted.
 std::string perf_refusal(const RecorderResult& result) {
   const std::uint64_t refusal = result.counter(Counter::kPerfRefusal);
   std::string why;
@@ -99,10 +99,10 @@ std::string perf_refusal(const RecorderResult& result) {
   case 0:
     return {};
   case wire::kPerfNotTried:
-    why = "a seccomp filter is in force in the JVM's container, which may kill for the attempt";
+    why = "a seccomp filter in the JVM's container may kill the JVM for trying";
     break;
   case wire::kPerfNeedsSigprof:
-    why = "it needs SIGPROF, which another profiler in the JVM has";
+    why = "it needs SIGPROF, which another profiler in the JVM uses";
     break;
   case EACCES:
     why = "kernel.perf_event_paranoid is above 1 and the JVM has no CAP_PERFMON";
@@ -113,7 +113,7 @@ std::string perf_refusal(const RecorderResult& result) {
     break;
   case EMFILE:
   case ENFILE:
-    why = "there are no descriptors left";
+    why = "the JVM has no descriptors left";
     break;
   default:
     why = "the kernel refused it (errno " + std::to_string(refusal) + ")";
@@ -134,23 +134,23 @@ void add_timer_limit(const RecorderResult& result, std::vector<std::string>& not
   const std::uint64_t refused = result.counter(Counter::kTimerLimit);
   if (refused > 0) {
     notes.push_back(
-        "there were fewer timers than threads, for the kernel limits what a user has of them "
-        "(RLIMIT_SIGPENDING, ulimit -i; at most half of what is free is used): " +
-        std::to_string(refused) + " threads found none, and timers went " +
+        "there were fewer timers than threads, because the kernel limits how many a user has "
+        "(RLIMIT_SIGPENDING, ulimit -i; jprof takes at most half of what is free): " +
+        std::to_string(refused) + " threads found none, and timers were moved " +
         std::to_string(result.counter(Counter::kTimersMoved)) +
-        " times to a thread that worked, from one that did not or had had its turn. No time is "
-        "lost by that, but a thread's first sample stands for all of its time without a timer");
+        " times from a thread that was idle or had had its turn to one that was working. No time "
+        "is lost, but a thread's first sample stands for all of its time without a timer");
   }
 }
 
-// What keeps a thread from taking a signal that may have been sent to it.
+// What keeps a thread from taking a signal that may be pending for it.
 std::string why_held(const wire::HandlerLeft& left) {
   if (left.tracer != 0) {
     return "is traced by process " + std::to_string(left.tracer);
   }
   switch (left.state) {
   case 't':
-    return "is held by a tracer outside of its container";
+    return "is held by a tracer outside its container";
   case 'T':
     return "is stopped";
   default:
@@ -168,16 +168,16 @@ void add_leftovers(const RecorderResult& result, std::vector<std::string>& notes
                     "; the agent waits for them, and no capture of this JVM begins before");
   }
   if (const wire::HandlerLeft& left = result.handler_left; left.threads > 0) {
-    notes.push_back("a signal handler that does nothing stays in the JVM for now, because threads "
-                    "may still be handed a signal of ours (" +
-                    std::to_string(left.threads) + "; thread " + std::to_string(left.tid) + " " +
-                    why_held(left) +
-                    "): the agent takes it away within a minute if it can, else the next capture "
-                    "does");
+    notes.push_back(
+        "a signal handler that does nothing stays in the JVM for now, because threads "
+        "may still receive one of our signals (" +
+        std::to_string(left.threads) + "; thread " + std::to_string(left.tid) + " " +
+        why_held(left) +
+        "): the agent removes it within a minute if it can; otherwise the next capture does");
   }
 }
 
-// What a seccomp filter that came during the capture kept the agent from taking back.
+// What the agent could not undo because of a seccomp filter that was installed during the capture.
 void add_refused(const RecorderResult& result, std::vector<std::string>& residue) {
   const std::uint64_t timers = result.counter(Counter::kTimersLeft);
   const std::uint64_t running = result.counter(Counter::kTimersRunning);
@@ -187,20 +187,20 @@ void add_refused(const RecorderResult& result, std::vector<std::string>& residue
   };
   if (running > 0) {
     residue.push_back(std::to_string(running) +
-                      " timers go on signalling, because seccomp refuses to delete them; our "
-                      "signal handler, which does nothing now, stays for their sake");
+                      " timers keep sending signals, because seccomp refuses to delete them; our "
+                      "signal handler, which does nothing now, stays to catch them");
   }
   if (timers > running) {
-    residue.push_back(std::to_string(timers - running) +
-                      " timers that will never fire stay, because seccomp refuses to delete them");
+    residue.push_back(
+        std::to_string(timers - running) +
+        " timers that will never fire remain, because seccomp refuses to delete them");
   }
   if (is_refused(wire::StopRefusal::kHandlers)) {
-    residue.push_back("our signal handlers, which do nothing now, stay, because seccomp refuses "
-                      "rt_sigaction");
+    residue.push_back(
+        "our signal handlers, which do nothing now, remain, because seccomp refuses rt_sigaction");
   }
   if (is_refused(wire::StopRefusal::kRegion)) {
-    residue.push_back("the shared memory of the capture stays mapped, because seccomp refuses "
-                      "munmap");
+    residue.push_back("the capture's shared memory remains mapped, because seccomp refuses munmap");
   }
 }
 
@@ -249,20 +249,21 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.partial_reason = info.partial_reason;
   out.cure = result.cure;
   if (result.counter(Counter::kLeftBehind) != 0) {
-    out.residue.push_back("JVMTI's notifications of mounts of virtual threads are on until the JVM "
-                          "ends, and make each some 20 to 30 % dearer");
+    out.residue.push_back("JVMTI's notifications of virtual thread mounts stay on until the JVM "
+                          "ends, and make each mount 20 to 30 % slower");
   }
   add_refused(result, out.residue);
   if (const std::uint64_t signal = result.counter(Counter::kOtherSignal); signal != 0) {
-    out.notes.push_back("another profiler in the JVM has SIGPROF: signal " +
-                        std::to_string(signal) + " was used instead");
+    out.notes.push_back("another profiler in the JVM uses SIGPROF, so jprof used signal " +
+                        std::to_string(signal));
   }
   if (std::string refusal = perf_refusal(result); !refusal.empty()) {
     out.notes.push_back(std::move(refusal));
   }
   if (const std::uint64_t threads = result.counter(Counter::kThreadsByTimer); threads > 0) {
-    out.notes.push_back(std::to_string(threads) +
-                        " threads had a timer instead of perf's clock, for want of descriptors");
+    out.notes.push_back(
+        std::to_string(threads) +
+        " threads had a timer instead of perf's clock, because no descriptors were left");
   }
   add_timer_limit(result, out.notes);
   add_unsampled(result.blocked, "block the sampling signal", out.notes);
@@ -273,9 +274,8 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   if (result.damaged > 0) {
     out.notes.push_back(
         std::to_string(result.damaged) +
-        " entries of what the JVM wrote are not sane (stacks or names that overlap, "
-        "are deeper than asked or lie nowhere, times that cannot be): they are "
-        "[damaged] in the profile");
+        " entries that the JVM wrote are invalid (stacks or names that overlap, are deeper than "
+        "asked for or do not exist; impossible times): the profile shows them as [damaged]");
   }
   if (std::string lost = lost_detail(result); !lost.empty()) {
     out.notes.push_back(std::move(lost));

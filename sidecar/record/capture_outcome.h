@@ -8,10 +8,10 @@
 
 namespace jprof::record {
 
-// What a finished session says, in the words of a capture's outcome.
+// Puts what a finished recording says into a capture's outcome.
 void fill_outcome(const RecorderResult& result, CaptureOutcome& out);
 
-// The same as a manifest's `measured`, which is also what people are shown and --json prints.
+// The same as a manifest's `measured`, which is also what the summary and --json show.
 capture::Measured measured_of(const CaptureOutcome& outcome);
 
 } // namespace jprof::record

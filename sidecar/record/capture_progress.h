@@ -8,7 +8,7 @@
 
 namespace jprof::record {
 
-// One line without its end, safe for a terminal, shown while a capture runs.
+// One line without a newline, safe for a terminal, shown while a capture runs.
 std::string progress_text(const CaptureProgress& progress);
 
 } // namespace jprof::record

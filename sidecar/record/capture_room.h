@@ -9,11 +9,11 @@
 
 namespace jprof::record {
 
-// What a capture's files may take: never more than was asked for, since the volume's limit counts
-// their sum, and the kubelet evicts the pod that exceeds it.
+// What a capture's files may take: never more than was asked for, since the volume's limit applies
+// to their sum, and the kubelet evicts a pod that exceeds it.
 struct Room {
-  std::uint64_t files = UINT64_MAX;          // all of them, besides the manifest
-  std::uint64_t recording_ends = UINT64_MAX; // where it has so many: derived files want room, too
+  std::uint64_t files = UINT64_MAX;          // all but the manifest
+  std::uint64_t recording_ends = UINT64_MAX; // its limit: derived files need room, too
 };
 
 inline Room room_of(const CaptureRequest& request) {
@@ -23,7 +23,7 @@ inline Room room_of(const CaptureRequest& request) {
   }
   Room room;
   room.files = request.most_bytes - std::min(kManifest, request.most_bytes / 4);
-  // The last chunks come when it has been asked to end.
+  // The last chunks are written after it has been asked to end.
   room.recording_ends = request.formats.empty() ? room.files / 8 * 7 : room.files / 2;
   return room;
 }

@@ -13,7 +13,7 @@ namespace jprof::record {
 namespace {
 
 constexpr char kSocket[] = "the agent's control socket";
-constexpr int kMostSkipped = 64; // messages looked at in one call
+constexpr int kMostSkipped = 64; // messages skipped in one call
 
 bool is_hang_up(int error) {
   return error == EPIPE || error == ECONNRESET || error == ENOTCONN;
@@ -22,7 +22,7 @@ bool is_hang_up(int error) {
 template <typename Message>
 base::Status send_message(int socket, const Message& message) {
   while (::send(socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-    // A full socket means that the agent reads slowly; a later message says more.
+    // A full socket means that the agent reads slowly; a later message replaces this one.
     if (is_hang_up(errno) || errno == EAGAIN) {
       return {};
     }
@@ -63,7 +63,7 @@ wire::ControlHeader header_of(wire::ControlType type) {
   return {static_cast<std::uint32_t>(type), sizeof(Message)};
 }
 
-// False if the packet is shorter than what its type needs.
+// False if the packet is shorter than its type requires.
 template <typename Message>
 bool take(const std::byte* bytes, std::size_t size, AgentMessage& out) {
   if (size < sizeof(Message)) {
@@ -142,8 +142,8 @@ base::Result<std::optional<AgentMessage>> receive(int socket) {
   for (int i = 0; i < kMostSkipped; ++i) {
     std::array<std::byte, wire::kMaxControlBytes> buffer;
     const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    // A peer that closed with messages of ours unread resets the connection, and the kernel reports
-    // that once, before what the peer had sent last.
+    // A peer that closes with messages of ours unread resets the connection, and the kernel reports
+    // that once, before the peer's last messages.
     if (got < 0 && (errno == EINTR || errno == ECONNRESET)) {
       continue;
     }

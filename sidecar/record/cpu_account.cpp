@@ -35,14 +35,14 @@ std::string causes_of(const RecorderResult& result) {
   add_threads(result.sandboxed, "have seccomp filters of their own");
   if (result.counter(Counter::kThreadSlotsFull) > 0) {
     add(std::to_string(result.counter(Counter::kThreadSlotsFull)) +
-        " threads for which the table of threads had no room");
+        " threads for which the table of threads was full");
   }
-  // What is left of the rest when those have been named had no cause but its brevity.
+  // What remains when those have been named has no cause other than short-lived threads.
   const nanoseconds too_little = result.coverage.not_sampled - result.blocked.cpu -
                                  result.never_armed.cpu - result.sandboxed.cpu;
   if (too_little > kWorthNaming) {
     add(time_text(too_little) +
-        " in threads that used too little for a sample (a longer capture has more of them)");
+        " in threads that used too little for a sample (a longer capture samples more of them)");
   }
   if (result.coverage.ended_unseen > kWorthNaming) {
     add(time_text(result.coverage.ended_unseen) + " in threads that ended before they were found");
@@ -53,7 +53,8 @@ std::string causes_of(const RecorderResult& result) {
 } // namespace
 
 nanoseconds nanos(std::uint64_t count) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 60; // sums of a few do not overflow
+  constexpr std::uint64_t kMost = std::uint64_t{1}
+                                  << 60; // sums of a few such values do not overflow
   return nanoseconds(static_cast<std::int64_t>(std::min(count, kMost)));
 }
 
@@ -91,8 +92,8 @@ capture::Coverage coverage_of(const RecorderResult& result, nanoseconds interval
     const auto most = std::max(out.process, out.samples);
     out.tolerance +=
         nanos(static_cast<std::uint64_t>(std::min(1.0, share) * static_cast<double>(most.count())));
-    // The last samples are younger than the last look at that clock, however long nothing ran
-    // since: more in samples than it said is no contradiction.
+    // The last samples are newer than the last reading of that clock, however long nothing has run
+    // since: samples that add up to more than it said do not contradict it.
     out.tolerance = std::max(out.tolerance, -out.missing());
   }
   return out;

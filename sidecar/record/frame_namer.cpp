@@ -14,9 +14,10 @@ namespace {
 using profile::FrameId;
 using profile::StackId;
 
-// A cache is dropped when a hostile agent fills it; it is only a cache.
+// If a hostile agent fills a cache, it is dropped; it is only a cache.
 constexpr std::size_t kMostCached = 1U << 20;
-// A sane agent's names are read once in each generation, and again after the cache was dropped.
+// The names of a well-behaved agent are read once per generation, and again after the cache has
+// been dropped.
 constexpr std::uint64_t kTimesRead = 4;
 
 std::uint64_t key_of(std::uint32_t generation, std::uint32_t offset) {
@@ -78,7 +79,7 @@ std::string_view kernel_frame_label(std::uint64_t payload) {
 std::string java_class_label(std::string_view internal_name) {
   std::string label(internal_name);
   // Hidden classes (JEP 371) are "a/B$$Lambda+0x00007f01" or "a/B$$Lambda$14/0x0000000800c03000",
-  // with '.' for '/' where the JVM prints them.
+  // with '.' instead of '/' where the JVM prints them.
   const std::size_t at = label.rfind("0x");
   if (at != std::string::npos && at > 0 && at + 2 < label.size() &&
       std::string_view("/+.").find(label[at - 1]) != std::string_view::npos &&
@@ -182,7 +183,7 @@ FrameId FrameNamer::frame(const wire::SampleSlot& sample, wire::Frame frame, boo
          .name = writer_.intern_string(kernel_frame_label(wire::frame_payload(frame)))});
   case wire::FrameKind::kError:
     if (wire::frame_payload(frame) == static_cast<std::uint64_t>(wire::ErrorFrame::kNoJavaFrames)) {
-      return writer_.intern_frame( // what the walker was asked for, not a failure
+      return writer_.intern_frame( // what the walker was told to do, not a failure
           {.name = writer_.intern_string(error_frame_label(wire::frame_payload(frame)))});
     }
     return error_frame(error_frame_label(wire::frame_payload(frame)));
@@ -240,7 +241,7 @@ FrameId FrameNamer::at_line(JavaMethod& method, profile::FrameKind kind, std::ui
     }
   }
   profile::Frame frame = method.frame;
-  if (frame.kind != profile::FrameKind::kError) { // "[damaged]" is what it is
+  if (frame.kind != profile::FrameKind::kError) { // "[damaged]" stays as it is
     frame.kind = kind;
   }
   frame.line = line;

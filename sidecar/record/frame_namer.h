@@ -20,10 +20,10 @@ namespace jprof::record {
 struct NativeName {
   std::string function;  // "JavaThread::run", "libfoo.so+0x1234"
   std::string module;    // path as the JVM's mount namespace names it
-  std::string signature; // what was cut off the demangled name, "(int) const"
+  std::string signature; // what was cut from the demangled name, "(int) const"
   bool belongs_to_vm = false;
 };
-// Never fails: an unknown address has a name that says so. `when_ns` is the region's clock: a
+// Never fails: an unknown address has a name that says so. `when_ns` is in the region's clock: a
 // module may be unloaded and its addresses reused.
 using NativeNamer = std::function<NativeName(std::uint64_t address, std::uint64_t when_ns)>;
 
@@ -31,29 +31,28 @@ using NativeNamer = std::function<NativeName(std::uint64_t address, std::uint64_
 std::string_view error_frame_label(std::uint64_t payload);
 // The same of a kernel frame: "[kernel]" for a system call.
 std::string_view kernel_frame_label(std::uint64_t payload);
-// "java/lang/String" to "java.lang.String"; the address in the name of a hidden class, which
-// differs in every run, goes.
+// Turns "java/lang/String" into "java.lang.String"; drops the address in the name of a hidden
+// class, which differs in every run.
 std::string java_class_label(std::string_view internal_name);
 
-// Gives the frames of the region their names, once each, as frames of a recording. One thread at a
-// time.
+// Names the frames of the region, each once, as frames of a recording. One thread at a time.
 class FrameNamer {
  public:
   FrameNamer(const RegionReader& region, profile::RecordingWriter& writer, NativeNamer native);
 
   // A damaged reference gives the stack of one "[damaged]" frame.
   profile::StackId stack(const wire::SampleSlot& sample);
-  // The stack of CPU time for which there is none (lib/profile/rest.h): one frame with this name.
+  // The stack for CPU time that has none (lib/profile/rest.h): one frame with this name.
   profile::StackId rest(std::string_view label);
   // Stacks and names of these generations will be overwritten.
   void forget(std::uint32_t up_to_generation);
-  // Native modules have changed: addresses are named anew.
+  // Native modules have changed: addresses are named again.
   void forget_addresses() { native_frames_.clear(); }
 
-  // From now on a new stack keeps only `depth` frames (root side and leaf); 0 is no limit. For when
+  // From now on a new stack keeps only `depth` frames (root side and leaf); 0: no limit. For when
   // memory runs short.
   void limit_depth(std::size_t depth) { depth_limit_ = depth; }
-  // From now on new frames have no lines, so that stacks which differ by them alone are one.
+  // From now on new frames have no lines, so that stacks that differ only in lines are one.
   void forget_lines() { with_lines_ = false; }
   std::uint64_t damaged_references() const { return damaged_references_; }
 
@@ -74,7 +73,7 @@ class FrameNamer {
   // Keys: generation << 32 | offset.
   std::unordered_map<std::uint64_t, profile::StackId> stacks_;
   struct JavaMethod {
-    profile::Frame frame; // but for kind and line
+    profile::Frame frame; // without kind and line
     LineTable lines;
     struct Known {
       std::int32_t line;

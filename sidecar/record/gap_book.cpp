@@ -7,7 +7,7 @@
 namespace jprof::record {
 
 void GapBook::note(std::chrono::nanoseconds now, std::uint64_t lost) {
-  // More gaps than a picture of the time could show: the last one grows instead.
+  // More gaps than a time strip could show: beyond this, the last one grows.
   constexpr std::size_t kMostGaps = 1000;
   // A hostile counter may fall.
   if (lost > lost_) {

@@ -10,11 +10,12 @@
 
 namespace jprof::record {
 
-// When a session lost samples. The agent only counts them, so a loss lies somewhere between the two
-// looks at its counter that differ. One thread at a time.
+// When a recording lost samples. The agent only counts them, so a loss happened somewhere between
+// two readings of its counter that differ. One thread at a time.
 class GapBook {
  public:
-  // `lost`: how many samples were lost since the start; `now`: since the start, never falling.
+  // `lost`: how many samples have been lost since the start; `now`: time since the start, never
+  // decreasing.
   void note(std::chrono::nanoseconds now, std::uint64_t lost);
   const std::vector<profile::Gap>& gaps() const { return gaps_; }
 

@@ -18,14 +18,14 @@ using container::MemoryRoom;
 constexpr std::uint64_t kMebibyte = 1U << 20;
 
 std::string used_of(const std::string& who, std::uint64_t used, std::uint64_t limit) {
-  return who + " uses " + mebibytes(used) + " of the " + mebibytes(limit) + " that it may";
+  return who + " uses " + mebibytes(used) + " of its limit of " + mebibytes(limit);
 }
 
 std::uint64_t less(std::uint64_t from, std::uint64_t what) {
   return from - std::min(from, what);
 }
 
-// The innermost group's.
+// That of the innermost group.
 std::optional<MemoryRoom> room_of(const std::vector<MemoryGroup>& groups) {
   return groups.empty() ? std::nullopt : groups.front().room();
 }
@@ -34,11 +34,11 @@ std::optional<MemoryRoom> room_of(const std::vector<MemoryGroup>& groups) {
 
 MemoryNeed memory_need(std::uint64_t region_bytes) {
   // serve, its connection, the capture and the session, with what the kernel holds for them, took 6
-  // to 9 MiB beside the region; with the smallest of everything 8 MiB altogether.
+  // to 9 MiB in addition to the region; with everything at its smallest, 8 MiB in all.
   constexpr std::uint64_t kProcesses = 12 * kMebibyte;
   constexpr std::uint64_t kLeast = 8 * kMebibyte;
   // Up to 2 MiB: the agent's tables and thread, the JVM's attach thread, the page tables of the
-  // region; none of the region itself, which we have paid for.
+  // region; nothing of the region itself, which is charged to us.
   constexpr std::uint64_t kAgent = 4 * kMebibyte;
   return {region_bytes + kProcesses, kLeast, kAgent};
 }
@@ -94,7 +94,7 @@ void Headroom::add_ours(std::vector<Place>& places) const {
   }
 }
 
-// What the API said, or what version 1 tells of the groups that a container does not see.
+// What the API said, or what cgroup version 1 reports about the groups that a container cannot see.
 std::uint64_t Headroom::pod_limit() const {
   std::uint64_t limit = around_.pod_limit;
   for (const auto* groups : {&ours_, &theirs_}) {
@@ -120,7 +120,7 @@ void Headroom::add_pod(std::vector<Place>& places) const {
 void Headroom::add_node(std::vector<Place>& places) const {
   if (const auto available = container::machine_memory(around_.meminfo)) {
     const std::string reserve = around_.node_reserve == 0 ? std::string()
-                                                          : ", and pods are evicted when it has " +
+                                                          : ", and pods are evicted below " +
                                                                 mebibytes(around_.node_reserve);
     places.push_back({Payer::kBoth, "the node has " + mebibytes(*available) + " left" + reserve,
                       less(*available, around_.node_reserve), true});
@@ -147,9 +147,10 @@ base::Status Headroom::check(const MemoryNeed& need) const {
       continue;
     }
     const std::string short_by = mebibytes(needed - place.left);
-    const std::string victim = ours            ? "the kernel would end it"
-                               : place.is_node ? "somebody would be ended or evicted to make room"
-                                               : "the kernel would end the JVM to make room";
+    const std::string victim = ours ? "the kernel would end it"
+                               : place.is_node
+                                   ? "the kernel or the kubelet would end something to make room"
+                                   : "the kernel would end the JVM to make room";
     const std::string cure = place.is_node ? "free " + short_by + " on the node, or try again later"
                                            : "raise the memory limit by " + short_by;
     return base::make_failure(base::ErrorCode::kLimit,
@@ -164,7 +165,7 @@ std::string Headroom::shortage() const {
   constexpr std::uint64_t kBrink = 4 * kMebibyte;
   for (const Place& place : places()) {
     if (place.payer == Payer::kBoth && place.left < kBrink) {
-      return "memory became short (" + place.what + "): the capture gave its own back";
+      return "memory ran short (" + place.what + "): the capture ended to give its memory back";
     }
   }
   return {};
@@ -194,18 +195,18 @@ std::string Headroom::text() const {
     return room && (!room->limit || room->limit_is_inherited);
   };
   if (!theirs) {
-    say("what the JVM's container may use and uses cannot be read from here");
+    say("the memory limit and use of the JVM's container cannot be read from here");
   } else if (has_none(theirs)) {
     say("the JVM's container has no limit of its own");
   }
   if (!ours) {
-    say("what jprof's own container may use and uses cannot be read");
+    say("the memory limit and use of jprof's own container cannot be read");
   }
   if (around_.node_reserve != 0 && pod_limit() == 0) {
     say("the pod's own limit cannot be read from inside");
   }
   if (!container::machine_memory(around_.meminfo)) {
-    say("what the node has left cannot be read");
+    say("the memory left on the node cannot be read");
   }
   return out;
 }

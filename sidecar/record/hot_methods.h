@@ -13,12 +13,12 @@
 
 namespace jprof::record {
 
-// Self weight of each method: where the leaf of a sample's stack is. A method that ran both
-// interpreted and compiled is one. One thread at a time.
+// The self weight of each method: that of the samples whose leaf it is. A method that ran both
+// interpreted and compiled counts once. One thread at a time.
 class HotMethods {
  public:
   void add(profile::FrameId leaf, std::uint64_t weight);
-  // Takes back what was added.
+  // Undoes an add().
   void remove(profile::FrameId leaf, std::uint64_t weight);
   // The `most` heaviest; `name_of` gives a frame's name.
   std::vector<MethodShare>

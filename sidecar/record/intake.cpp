@@ -11,7 +11,7 @@
 namespace jprof::record {
 namespace {
 
-// In so many parts is written what nobody knows the time of.
+// CPU time whose time of use is unknown is written in at most this many parts.
 constexpr std::int64_t kMostParts = 60;
 constexpr std::size_t kShortDepth = 256;
 constexpr std::size_t kShortestDepth = 32;
@@ -51,7 +51,7 @@ Intake::Intake(RegionReader& region, profile::RecordingWriter& writer, NativeNam
                const IntakeLimits& limits)
     : region_(region), writer_(writer), namer_(region, writer, std::move(native)),
       threads_(region, writer), limits_(limits) {
-  // One frame more says why a walk ended; the middle of a cut stack has one, too.
+  // One more frame says why a walk ended, and another marks the gap in a cut stack.
   constexpr std::size_t kBesides = 2;
   region_.refuse_deeper_than(limits.depth == 0 ? 0 : limits.depth + kBesides);
 }
@@ -72,7 +72,8 @@ base::Status Intake::drain(Reading reading, const Enough& enough) {
   }
   JPROF_TRY(region_.read_samples(reading, slots_));
   next_slot_ = 0;
-  // Only now: a sample that was written while we read the ring is younger than the reading's begin.
+  // Only now: a sample that was written while we read the ring is newer than the start of the
+  // reading.
   now_ns_ = monotonic_ns();
   JPROF_TRY(take_waiting(enough));
   if (behind() == 0 && region_.drained_generation() > forgotten_generation_) {
@@ -111,11 +112,11 @@ void Intake::write_rest(const ThreadBook::Rest& rest, std::string_view label) {
          .thread = rest.thread,
          .stack = namer_.rest(label),
          .state = profile::ThreadState::kRunning,
-         .count = 0, // time, and no sample
+         .count = 0, // time without a sample
          .weight = rest.weight_ns});
 }
 
-// Nobody knows when it was used: spread evenly.
+// When it was used is unknown, so it is spread evenly.
 void Intake::write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration) {
   const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(1, duration.count()));
   const auto parts = static_cast<std::uint64_t>(
@@ -134,8 +135,8 @@ void Intake::write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds dura
   }
 }
 
-// Memory and time are looked at for each sample: what one of them costs is bounded by the depth and
-// by the region's size, what a whole ring of them costs is not.
+// Memory and time are checked after each sample: the depth and the region's size limit what one
+// sample costs, but nothing limits what a whole ring of them costs.
 base::Status Intake::take_waiting(const Enough& enough) {
   while (next_slot_ < slots_.size() && !overfull()) {
     take(slots_[next_slot_]);
@@ -184,7 +185,7 @@ void Intake::flush() {
   look_at_sink(writer_.flush());
 }
 
-// What it has not taken is not in the recording: the sums are of what is.
+// What the sink has not taken is not in the recording, and the sums are those of the recording.
 void Intake::look_at_sink(const base::Status& status) {
   if (status) {
     return;
@@ -219,8 +220,8 @@ void Intake::take_back(const profile::Sample& sample) {
   }
 }
 
-// A stack is not whole if it is none, or has an error frame at either end: a walk that broke off
-// leaves it at the root, where the walk would have gone on.
+// A stack is not whole if it is empty or has an error frame at either end: a walk that broke off
+// leaves one at the root, where it would have gone on.
 std::string_view Intake::error_label(profile::StackId stack) const {
   const std::span<const profile::FrameId> frames = writer_.stack(stack);
   if (frames.empty()) {
@@ -240,7 +241,8 @@ void Intake::count_error(profile::StackId stack) {
     return;
   }
   ++error_samples_;
-  const auto found = error_reasons_.find(label); // a handful: they are ours (error_frame_label)
+  const auto found =
+      error_reasons_.find(label); // only a few: the labels are ours (error_frame_label)
   ++(found == error_reasons_.end() ? error_reasons_.emplace(label, 0).first : found)->second;
 }
 
@@ -253,8 +255,8 @@ std::vector<ErrorReason> Intake::error_reasons() const {
   return reasons;
 }
 
-// True for the stack of a virtual thread, below which lie the frames of its carrier. Where its own
-// first frames could not be read in the heap, the stub that fetches them stands for them.
+// True for the stack of a virtual thread, which is on top of the frames of its carrier. If its own
+// first frames could not be read from the heap, the stub that fetches them stands for them.
 bool Intake::shows_mounted(std::span<const profile::FrameId> root_first) const {
   const auto name = [this](profile::FrameId id) { return writer_.string(writer_.frame(id).name); };
   for (std::size_t i = 0; i + 1 < root_first.size(); ++i) {
@@ -282,7 +284,7 @@ bool Intake::is_mounted(profile::StackId stack) {
   return mounted_[at] == Mounted::kYes;
 }
 
-// The fixed order in which detail is lost (ARCHITECTURE.md): totals stay exact throughout.
+// The fixed order in which detail is given up (ARCHITECTURE.md); totals stay exact throughout.
 void Intake::watch_memory() {
   const std::size_t used = writer_.dictionary_bytes();
   const std::size_t limit = limits_.dictionary_bytes;

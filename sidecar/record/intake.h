@@ -22,54 +22,54 @@
 namespace jprof::record {
 
 struct IntakeLimits {
-  std::uint32_t depth = 0; // what the agent was asked for: deeper stacks are refused; 0: no limit
-  std::size_t dictionary_bytes = 64U << 20;   // then new stacks keep less of their depth
-  std::uint64_t recording_bytes = 512U << 20; // then the capture ends
-  std::uint64_t samples = 30'000'000;         // then the capture ends
+  std::uint32_t depth = 0; // that the agent was asked for; deeper stacks are refused; 0: no limit
+  std::size_t dictionary_bytes = 64U << 20;   // beyond it, new stacks keep less of their depth
+  std::uint64_t recording_bytes = 512U << 20; // at it, the capture ends
+  std::uint64_t samples = 30'000'000;         // at it, the capture ends
 };
 
-// Why samples are without a whole stack.
+// Why some samples have no whole stack.
 struct ErrorReason {
   std::string label; // of the error frame
   std::uint64_t samples = 0;
 };
 
-// Moves what is in the region into the recording: samples, with names and threads. One thread at a
-// time; reader and writer are the caller's and must outlive it.
+// Moves samples, names and threads from the region into the recording. One thread at a time; reader
+// and writer are the caller's and must outlive it.
 class Intake {
  public:
   Intake(RegionReader& region, profile::RecordingWriter& writer, NativeNamer native,
          const IntakeLimits& limits);
 
-  // Reads and writes what is there now, until `enough` says so between two samples: then behind()
-  // tells what is left of it, and the next call begins with that. What was read may be acknowledged
-  // only when nothing is left. An error is the region's: kProtocol. Once the writer's sink has
-  // failed, what is read is counted and not written (unwritten()).
+  // Reads and writes what is there now, unless `enough`, which is asked between samples, ends it:
+  // then behind() says how much is left, and the next call begins with that. What was read may be
+  // acknowledged only when nothing is left. kProtocol if the region is invalid. Once the writer's
+  // sink has failed, what is read is counted and not written (unwritten()).
   using Enough = std::function<bool()>;
   base::Status drain(Reading reading, const Enough& enough = nullptr);
   std::size_t behind() const { return slots_.size() - next_slot_; }
-  // At the end, whatever was left behind: the rests that drain() would have written.
+  // At the end, whatever was left unread: the rests that drain() would have written.
   void write_rests();
-  // At the end: CPU time that the process has used beside all threads whose clocks were read.
+  // At the end: CPU time that the process has used outside the threads whose clocks were read.
   void write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration);
-  // Everything so far goes to the sink.
+  // Writes everything so far to the sink.
   void flush();
-  // Rereads the table of threads. The rests that it tells are written with the next drain.
+  // Rereads the table of threads. The next drain writes the rests that it reports.
   void update_threads(ThreadBook::CpuTimes cpu_times) { threads_.update(cpu_times); }
   void modules_changed() { namer_.forget_addresses(); }
-  // A limit is reached: nothing more should be recorded.
+  // A limit has been reached: nothing more should be recorded.
   bool full() const;
-  // It went on all the same, until there is no memory for more: drain() takes nothing any more.
+  // Recording went on all the same until there was no memory left: drain() takes nothing more.
   bool overfull() const;
 
   const HotMethods& hot() const { return hot_; }
   const ThreadBook& threads() const { return threads_; }
   std::uint64_t samples() const { return samples_; }
   std::uint64_t error_samples() const { return error_samples_; }
-  // The same by the frame that says why, most first: "[truncated]" and the like.
+  // The same by the frame that says why ("[truncated]" and so on), most frequent first.
   std::vector<ErrorReason> error_reasons() const;
   std::uint64_t weight() const { return weight_; }
-  // Besides: CPU time without a stack (lib/profile/rest.h).
+  // In addition: CPU time without a stack (lib/profile/rest.h).
   struct Rests {
     std::uint64_t count = 0;
     std::uint64_t after_last_ns = 0;
@@ -78,16 +78,16 @@ class Intake {
     std::uint64_t weight_ns() const { return after_last_ns + not_sampled_ns + ended_unseen_ns; }
   };
   const Rests& rests() const { return rests_; }
-  // Why the recording ends earlier than what was read.
+  // Why the recording ends before what was read does.
   const std::optional<base::Error>& sink_error() const { return sink_error_; }
-  // What the sink did not take: in none of the sums above.
+  // What the sink did not take; not in any of the sums above.
   struct Unwritten {
     std::uint64_t samples = 0;
     std::uint64_t weight = 0; // of samples and rests
     std::uint64_t rests_ns = 0;
   };
   const Unwritten& unwritten() const { return unwritten_; }
-  // When the last sample or rest was, since the start that the agent gives.
+  // The time of the last sample or rest, since the start that the agent reports.
   std::chrono::nanoseconds last_time() const { return last_time_; }
   std::uint64_t damaged_references() const { return namer_.damaged_references(); }
   std::uint64_t damaged_times() const { return damaged_times_; }
@@ -126,7 +126,7 @@ class Intake {
   std::chrono::nanoseconds last_time_{0};
   std::uint64_t damaged_times_ = 0;
   std::uint32_t forgotten_generation_ = 0;
-  // Whether a stack is that of a virtual thread, by StackId, looked at once each.
+  // Whether a stack is that of a virtual thread, by StackId; each is examined once.
   enum class Mounted : std::uint8_t { kUnknown, kYes, kNo };
   std::vector<Mounted> mounted_;
   bool detail_was_cut_ = false;

@@ -24,7 +24,8 @@ class Stream {
     return static_cast<std::uint8_t>(bytes_[at_++]);
   }
 
-  // Up to five bytes of six bits, the last one below 192; signed ones have their sign in bit 0.
+  // Up to five bytes of six bits each, the last one below 192; signed numbers have their sign in
+  // bit 0.
   std::optional<std::int64_t> signed_number() {
     std::uint32_t sum = 0;
     for (unsigned i = 0; i < 5; ++i) {

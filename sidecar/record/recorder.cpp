@@ -26,22 +26,22 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-// A chunk is written at least so often: what a killed sidecar's file lacks.
+// A chunk is written at least this often; a killed sidecar's file lacks no more than that.
 constexpr milliseconds kFlushPeriod{2000};
 constexpr milliseconds kTablesPeriod{1000};
-constexpr milliseconds kProcessPeriod{500}; // of a look whether the JVM's process is there
-// The agent ends by itself at the duration; only if it does not is it told to.
+constexpr milliseconds kProcessPeriod{500}; // between checks that the JVM's process exists
+// The agent ends by itself after the duration; it is told to only if it does not.
 constexpr milliseconds kDeadlineGrace{300};
-// A ring that filled by this share since the last drain is read sooner.
+// A ring that has filled by this fraction (1/n) since the last drain is read sooner.
 constexpr std::uint64_t kBusyShare = 4;
 constexpr milliseconds kBusyPeriod{25};
-// A drain is left after so long: stops, deadlines and the agent's messages are looked at between.
+// A drain is interrupted after this long, to check for stops, deadlines and the agent's messages.
 constexpr milliseconds kSlice{100};
 constexpr int kMostMessages = 64; // SymbolSupply asks for 32 at most
 constexpr std::size_t kProgressMethods = 5;
 constexpr std::size_t kResultMethods = 10;
 
-// Due at once, then every `period` after it was last done.
+// Due at once, then again one `period` after it was last done.
 class Timer {
  public:
   explicit Timer(milliseconds period) : period_(period) {}
@@ -64,7 +64,7 @@ IntakeLimits limits_of(const RecorderOptions& options) {
   return limits;
 }
 
-// The recording of one session, from the agent's Started to the end chunk.
+// One recording, from the agent's Started message to the end chunk.
 class Session {
  public:
   Session(const RecorderInput& input, const RecorderOptions& options, RegionReader& region,
@@ -109,7 +109,7 @@ class Session {
     return info;
   }
 
-  // Of the timers; 0 for a clock without one. It is the agent's word.
+  // The tick of the timers; 0 for a clock without one. The agent says so, hence the limit.
   nanoseconds tick() const {
     constexpr std::uint64_t kMostTick = 1'000'000'000;
     return nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMostTick)));
@@ -136,7 +136,7 @@ class Session {
     }
   }
 
-  // What the region says is not sane: nothing sane can follow.
+  // The region is invalid: nothing valid can follow.
   void handle(const base::Status& status) {
     if (!status) {
       end_early(status.error().message);
@@ -144,7 +144,7 @@ class Session {
     }
   }
 
-  // The agent comes to its end in order: what it has sampled by then is counted.
+  // The agent ends in an orderly way: what it has sampled by then is counted.
   void look_at_sink() {
     if (intake_.sink_error() && !result_.sink_error) {
       blame_sink(*intake_.sink_error());
@@ -168,7 +168,7 @@ class Session {
     }
   }
 
-  // While names are on their way, unless the ring fills.
+  // As long as names are on their way, unless the ring fills.
   bool waits_for_names() {
     const std::uint64_t waiting = region_.header().ring_head - region_.tail();
     return supply_ && supply_->holds_back(steady_clock::now()) &&
@@ -221,7 +221,7 @@ class Session {
         most, [this](profile::FrameId id) { return writer_.string(writer_.frame(id).name); });
   }
 
-  // What it said last is heard first.
+  // Its last messages are read first.
   void look_at_process() {
     if (input_.ended && process_.due(steady_clock::now()) && input_.ended()) {
       hear_agent();
@@ -234,7 +234,7 @@ class Session {
     if (stop_asked_) {
       std::string why = input_.standstill ? input_.standstill() : std::string();
       if (why.empty() && steady_clock::now() > stop_deadline_) {
-        why = "the agent did not answer the stop";
+        why = "the agent did not answer the stop request";
       }
       if (!why.empty()) {
         end_early(std::move(why));
@@ -264,13 +264,14 @@ class Session {
     return input_.shortage && !stop_asked_ ? input_.shortage() : std::string();
   }
 
-  // Until the next drain is due, the agent says something, or a stop is asked for.
+  // Until the next drain is due, the agent sends something, or a stop is requested.
   void wait() {
     const bool more = intake_.behind() > 0 && !intake_.overfull();
     const milliseconds period = more    ? milliseconds(0)
                                 : busy_ ? kBusyPeriod
                                         : options_.drain_period;
-    // Once asked, the waker stays readable: it must not turn the wait into a spin.
+    // Once a stop is requested, the waker stays readable: it must not turn the wait into a busy
+    // loop.
     std::array<pollfd, 2> waits{
         {{input_.socket, POLLIN, 0}, {stop_asked_ ? -1 : waker_.fd(), POLLIN, 0}}};
     ::poll(waits.data(), waits.size(), static_cast<int>(period.count()));
@@ -303,7 +304,7 @@ class Session {
         intake_.modules_changed();
       }
     }
-    // A sane agent sends what it was asked for. More would keep us from sleeping.
+    // A well-behaved agent sends what it was asked for. More would keep us from sleeping.
     end_early("the agent floods its control socket");
     ended_ = true;
   }
@@ -313,7 +314,7 @@ class Session {
     read_the_rest();
     take_counters();
     write_rests(clean);
-    intake_.flush(); // what is refused is known before the sums are made
+    intake_.flush(); // so that refusals are known before the sums are made
     look_at_sink();
     if (clean) {
       result_.reason = static_cast<wire::StopReason>(stopped_->reason);
@@ -329,7 +330,7 @@ class Session {
     }
     fill_result(clean);
     result_.info = closing_info();
-    // A sink that has no room for more may have kept some for the end.
+    // A full sink may have kept a reserve for the end.
     if (base::Status closed = writer_.finish(result_.info); !closed) {
       writer_.give_up();
       closed = writer_.finish(result_.info);
@@ -352,14 +353,14 @@ class Session {
     result_.left_out = intake_.behind() + (broken_ ? 0 : region_.unread());
     if (result_.left_out > 0) {
       end_early("there was no " + std::string(intake_.overfull() ? "memory" : "time") +
-                " to read all that the JVM wrote: " + std::to_string(result_.left_out) +
-                " samples are left out");
+                " to read everything that the JVM wrote: " + std::to_string(result_.left_out) +
+                " samples are missing");
     }
   }
 
   void take_counters() { std::ranges::copy(region_.header().counters, result_.counters); }
 
-  // The process's clock was read last only by an agent that came to its end.
+  // Only an agent that ended in an orderly way has read the process's clock at the end.
   void write_rests(bool clean) {
     if (broken_) {
       return;
@@ -383,9 +384,9 @@ class Session {
     const std::uint64_t entered = result_.counter(wire::Counter::kEntered);
     const std::uint64_t outcomes = sum_of_outcomes(result_);
     result_.in_flight = entered > outcomes ? entered - outcomes : 0;
-    // After a clean stop the agent names those in flight itself: one of them may not have been
-    // counted yet, or have left since. Of a JVM that was killed only what had become a sample can
-    // be compared.
+    // After a clean stop the agent itself says how many are in flight: one of them may not have
+    // been counted yet, or may have left since. If the JVM was killed, only what had become a
+    // sample can be compared.
     const std::uint64_t recorded = result_.counter(wire::Counter::kOutcomeStack) +
                                    result_.counter(wire::Counter::kOutcomeError);
     const bool sums = entered >= outcomes && (!clean || result_.in_flight <= result_.stragglers);
@@ -413,8 +414,8 @@ class Session {
     const wire::RegionHeader& header = region_.header();
     const std::uint64_t start = header.start_mono_ns;
     const std::uint64_t stop = stopped_ ? stopped_->stop_mono_ns : header.heartbeat_mono_ns;
-    // A hostile clock must not give a duration longer than we have waited. A JVM that ended leaves
-    // its last heartbeat, up to half a second before its last sample.
+    // A hostile clock must not give a duration longer than we have waited. A JVM that ended has
+    // left its last heartbeat, which is up to half a second older than its last sample.
     const nanoseconds most = steady_clock::now() - asked_;
     const nanoseconds told = stop > start ? nanos(stop - start) : most;
     return std::min(most, std::max(told, intake_.last_time()));
@@ -438,7 +439,8 @@ class Session {
   const RecorderOptions& options_;
   RegionReader& region_;
   StopWaker waker_;
-  steady_clock::time_point asked_; // for the start: the agent's cannot be earlier
+  steady_clock::time_point
+      asked_; // when the start was requested: the agent's start cannot be earlier
   steady_clock::time_point begin_;
   profile::RecordingWriter writer_;
   Intake intake_;

@@ -38,53 +38,54 @@ struct RecorderOptions {
   std::chrono::milliseconds drain_period{200};
   std::chrono::milliseconds start_timeout{15000};
   std::chrono::milliseconds stop_timeout{10000};
-  // Once nothing is recorded any more: for what is still to be read. What is not, is counted.
+  // After the end of recording, for what is still unread. What remains unread is counted.
   std::chrono::milliseconds last_read_timeout{5000};
 };
 
-// Where native names come from; follows the table of modules.
+// Where native names come from; follows the module table.
 struct NativeSource {
   NativeNamer namer;
-  // True if something changed: addresses must be named anew.
+  // True if something changed: addresses must be named again.
   std::function<bool(const std::vector<wire::ModuleSlot>&)> set_modules;
-  // Whose modules without a usable file are asked of the agent; null: none are.
+  // Its modules without a usable file are requested from the agent; null: none are.
   symbols::Symbolizer* symbolizer = nullptr;
 };
 
-// What ended the JVM and what to do about it; both empty where nothing is known.
+// What ended the JVM and what to do about it; both empty if nothing is known.
 struct Ending {
   std::string cause;
   std::string cure;
 };
 
-// What the recorder is given. The socket is a connected agent's (inject::AgentLink), which waits
-// for its start message; it stays the caller's, and closing it afterwards frees the agent.
+// What the recorder is given. The socket belongs to a connected agent (inject::AgentLink) that
+// waits for its start message; the caller keeps it, and closing it afterwards frees the agent.
 struct RecorderInput {
   int socket = -1;
   int region = -1;           // of make_region(options.region_bytes), unused; -1: record makes it
-  profile::ProfileInfo info; // title, facts: the rest is filled in
+  profile::ProfileInfo info; // title and facts; the rest is filled in
   profile::ByteSink sink;    // where profile.jprof goes
   NativeSource native;
-  // Asked once the agent was told to stop: why it cannot answer, empty if it can. May be empty.
+  // Called once the agent has been told to stop: why it cannot answer; empty if it can. May be
+  // empty.
   std::function<std::string()> standstill;
-  // Asked with each drain: why our memory must be given back now, empty if it need not. May be
+  // Called with each drain: why our memory must be given back now; empty if it need not. May be
   // empty.
   std::function<std::string()> shortage;
   ProgressCallback progress; // may be empty
-  // What can wait until the agent samples; called once it does. May be empty.
+  // What can wait until the agent samples; called when it does. May be empty.
   std::function<void()> on_start;
   std::stop_token stop;
-  // Asked once `stop` is requested: what cut the capture short; empty, or no function, where it was
-  // whoever wanted the capture, so that nothing is missing from it.
+  // Called once `stop` is requested: what cut the capture short; empty, or no function, if that was
+  // the user, so that nothing is missing from the capture.
   std::function<std::string()> why_stopped;
-  // True once the JVM's process has ended: a child that it forked may hold the socket open. May be
+  // True once the JVM's process has ended: a child that it forked may keep the socket open. May be
   // empty.
   std::function<bool()> ended;
-  // Asked once the JVM is gone. May be empty.
+  // Called once the JVM is gone. May be empty.
   std::function<Ending()> why_gone;
 };
 
-// What the region said at its end, and what was read of it.
+// What the region said at the end, and what was read from it.
 struct RecorderResult {
   profile::ProfileInfo info; // as written into the recording
   wire::StartedMessage started{};
@@ -93,18 +94,18 @@ struct RecorderResult {
   std::uint64_t samples = 0;
   std::uint64_t error_samples = 0;
   std::vector<ErrorReason> error_reasons; // of these
-  Intake::Rests rests;                    // besides the samples
+  Intake::Rests rests;                    // in addition to the samples
   std::uint64_t weight = 0;               // of samples and rests
   std::uint64_t in_flight = 0;            // signals entered whose outcome is unknown
-  std::uint32_t stragglers = 0;     // handlers that the agent still waited for when it said so
-  wire::HandlerLeft handler_left{}; // ... and why the signal's handler was still there
-  bool accounted = false;           // entered = outcomes + in flight, and every sample was read
-  bool interrupted = false;         // by the stop token
-  bool cut_short = false;           // ... and not by whoever wanted the capture
-  bool jvm_gone = false;            // it hung up without a last word
-  std::string cure;                 // of what info.partial_reason says; may be empty
-  // The sink's failure: the recording then ends with the last chunk that it took, and all sums here
-  // are of that; what was read besides is counted in `unwritten`.
+  std::uint32_t stragglers = 0;           // handlers that the agent was waiting for when it stopped
+  wire::HandlerLeft handler_left{};       // ... and why the signal handler was still installed
+  bool accounted = false;   // entered = outcomes + in flight, and every sample was read
+  bool interrupted = false; // by the stop token
+  bool cut_short = false;   // ... and not by the user
+  bool jvm_gone = false;    // it hung up without a last message
+  std::string cure;         // of info.partial_reason; may be empty
+  // The sink's failure: the recording then ends with the last chunk that the sink took, and so do
+  // all sums here; what was read after it is counted in `unwritten`.
   std::optional<base::Error> sink_error;
   Intake::Unwritten unwritten;
   std::uint64_t threads = 0;
@@ -112,14 +113,14 @@ struct RecorderResult {
   std::uint32_t max_depth = 0;             // in force at the end
   std::uint32_t max_overhead_permille = 0; // asked for
   std::uint64_t recording_bytes = 0;
-  bool detail_cut = false;          // stacks were shortened to stay within the sidecar's memory
-  std::uint64_t left_out = 0;       // samples that there was no time or no memory to read
-  std::uint64_t damaged = 0;        // entries of the region with references or times that cannot be
-  std::vector<MethodShare> hottest; // at most ten
-  ThreadBook::Unsampled blocked;    // no signal reached them
-  ThreadBook::Unsampled never_armed;                // the kernel gave no timer
-  ThreadBook::Unsampled sandboxed;                  // seccomp filters of their own
-  capture::Coverage coverage;                       // of the CPU time that the JVM has used
+  bool detail_cut = false;           // stacks were shortened to stay within the sidecar's memory
+  std::uint64_t left_out = 0;        // samples unread for lack of time or memory
+  std::uint64_t damaged = 0;         // entries of the region with impossible references or times
+  std::vector<MethodShare> hottest;  // at most ten
+  ThreadBook::Unsampled blocked;     // no signal reached them
+  ThreadBook::Unsampled never_armed; // the kernel gave no timer
+  ThreadBook::Unsampled sandboxed;   // seccomp filters of their own
+  capture::Coverage coverage;        // of the CPU time that the JVM has used
   std::optional<std::chrono::nanoseconds> old_code; // as capture::Measured has it
 
   std::uint64_t counter(wire::Counter counter) const {
@@ -127,9 +128,10 @@ struct RecorderResult {
   }
 };
 
-// Records one session on the calling thread: makes the region, starts the agent, drains at >= 4 Hz,
-// ends it by duration, stop token, agent or hang-up, and completes the recording. An Error means
-// that the session never began; all that ends it early is in the result (info.partial).
+// Makes one recording on the calling thread: makes the region, starts the agent, drains at >= 4 Hz
+// until the duration, the stop token, the agent or a hang-up ends it, and completes the file. An
+// Error means that the recording never began; whatever ends it early is in the result
+// (info.partial).
 base::Result<RecorderResult> record(const RecorderInput& input, const RecorderOptions& options);
 
 // The names that outputs use: "cpu-timer", "vmstructs".

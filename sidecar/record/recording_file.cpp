@@ -21,7 +21,7 @@ const char* cure_for(int os_errno) {
   case EFBIG:
     return "raise the limit on the size of files (ulimit -f)";
   default:
-    return "write to another file system; dmesg may tell what is wrong with this one";
+    return "write to another file system; dmesg may say what is wrong with this one";
   }
 }
 
@@ -66,17 +66,17 @@ base::Status RecordingFile::refusal(int os_errno) const {
       base::errno_error(os_errno, "cannot write " + path_).with_cure(cure_for(os_errno)));
 }
 
-// Where the file system cannot reserve blocks, the write itself shows what is wrong.
+// If the file system cannot reserve blocks, the write itself shows what is wrong.
 base::Status RecordingFile::take_room(std::uint64_t bytes) {
   if (bytes > most_bytes_ - bytes_) {
-    return base::make_failure(base::ErrorCode::kLimit, path_ + " may have " +
+    return base::make_failure(base::ErrorCode::kLimit, path_ + " may have at most " +
                                                            std::to_string(most_bytes_) +
-                                                           " bytes and would have more");
+                                                           " bytes and would exceed that");
   }
   const std::uint64_t wanted = bytes + reserve_;
   rlimit sizes{};
   if (::getrlimit(RLIMIT_FSIZE, &sizes) == 0 && bytes_ + wanted > sizes.rlim_cur) {
-    return refusal(EFBIG); // fallocate() looks at that limit only where it makes a file longer
+    return refusal(EFBIG); // fallocate() checks that limit only when it makes a file longer
   }
   if (::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes_),
                   static_cast<off_t>(wanted)) != 0 &&
@@ -86,7 +86,7 @@ base::Status RecordingFile::take_room(std::uint64_t bytes) {
   return {};
 }
 
-// The kernel begins to write what is dirty and drops what it has written before: nobody waits.
+// The kernel starts to write dirty pages and drops those that it has written before: nobody waits.
 void RecordingFile::drop_from_cache() {
   constexpr std::uint64_t kStep = 1U << 20U;
   if (leave_no_cache_ && bytes_ - dropped_at_ >= kStep) {
@@ -103,7 +103,7 @@ void drop_from_cache(const std::string& path) {
 }
 
 base::Status RecordingFile::sync() {
-  // Gives the reserve back: some file systems do it by the one, some by the other.
+  // Gives the reserve back: some file systems do it on one of these calls, some on the other.
   static_cast<void>(::ftruncate(fd_.get(), static_cast<off_t>(bytes_)));
   static_cast<void>(::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE,
                                 static_cast<off_t>(bytes_), static_cast<off_t>(kReserve)));

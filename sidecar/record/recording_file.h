@@ -12,19 +12,20 @@
 
 namespace jprof::record {
 
-// A new file that grows by appending, with its digest. One thread at a time.
+// A new file that grows by appending, and its digest. One thread at a time.
 class RecordingFile {
  public:
-  // kAlreadyExists where there is one. Mode 0600: a profile names what a program does.
+  // kAlreadyExists if there is one. Mode 0600: a profile tells what a program does.
   static base::Result<RecordingFile> create(const std::string& path);
 
-  // What would make it longer is refused whole (kLimit).
+  // An append that would make it longer is refused whole (kLimit).
   void limit_to(std::uint64_t bytes) { most_bytes_ = bytes; }
-  // What is in the file stays out of the page cache from now on, except for the last megabyte:
-  // where the JVM shares our cgroup, it would pay for that cache.
+  // From now on the file's content stays out of the page cache, except for the last megabyte: a JVM
+  // that shares our cgroup would pay for that cache.
   void leave_no_cache() { leave_no_cache_ = true; }
-  // All of it or nothing. Room on the disk for kReserve more is taken beforehand, so that a full
-  // one shows while there is still room for the end of a recording: after a refusal it may be used.
+  // All of it or nothing. Room on the disk for kReserve more bytes is taken beforehand, so that a
+  // full disk shows while there is still room for the end of a recording, which may use the reserve
+  // after a refusal.
   base::Status append(std::string_view bytes);
   static constexpr std::uint64_t kReserve = 8192; // twice the largest end of a recording seen
   base::Status sync();
@@ -35,7 +36,7 @@ class RecordingFile {
 
  private:
   RecordingFile(base::UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-  // Made when it is needed: the first digest of a process costs a millisecond, and the file is made
+  // Made on first use: the first digest of a process costs a millisecond, and the file is made
   // before the recording begins.
   base::Sha256Stream& digest();
 
@@ -50,10 +51,10 @@ class RecordingFile {
   std::uint64_t most_bytes_ = UINT64_MAX;
   std::uint64_t reserve_ = kReserve; // 0: used, or given back
   bool leave_no_cache_ = false;
-  std::uint64_t dropped_at_ = 0; // it had so many bytes when they were dropped last
+  std::uint64_t dropped_at_ = 0; // its size when pages were last dropped
 };
 
-// Takes a file that is on the disk already (fsync) out of the page cache. What fails is no loss.
+// Drops a file that is already on the disk (fsync) from the page cache. Failures are ignored.
 void drop_from_cache(const std::string& path);
 
 } // namespace jprof::record

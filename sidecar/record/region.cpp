@@ -15,9 +15,9 @@
 namespace jprof::record {
 namespace {
 
-// Written and not only allocated: the page cache then holds pages that are ready, of which the
-// JVM's page faults map 16 at a time. Pages of fallocate(2) are cleared by the JVM's first touch,
-// one fault each (mm/shmem.c leaves them not up to date).
+// Written, not only allocated: the page cache then holds pages that are ready, and a page fault of
+// the JVM maps 16 of them at a time. Pages of fallocate(2) are cleared at the JVM's first access,
+// with one fault each (mm/shmem.c does not mark them up to date).
 base::Status make_pages(int fd, std::uint64_t bytes) {
   static constexpr std::array<char, std::size_t{64} << 10> kZeros{};
   for (std::uint64_t at = 0; at < bytes;) {
@@ -29,11 +29,12 @@ base::Status make_pages(int fd, std::uint64_t bytes) {
     }
     if (wrote <= 0) {
       const int error = wrote < 0 ? errno : ENOSPC;
-      return base::fail(base::errno_error(error, "cannot allocate " + base::mebibytes(bytes) +
-                                                     " for the recording region")
-                            .with_cure(error == EFBIG // memory in files is limited as files are
-                                           ? "raise the limit on the size of files (ulimit -f)"
-                                           : "give the jprof container more memory"));
+      return base::fail(
+          base::errno_error(error, "cannot allocate " + base::mebibytes(bytes) +
+                                       " for the recording region")
+              .with_cure(error == EFBIG // limits on the size of files apply to a memfd
+                             ? "raise the limit on the size of files (ulimit -f)"
+                             : "give the jprof container more memory"));
     }
     at += static_cast<std::uint64_t>(wrote);
   }

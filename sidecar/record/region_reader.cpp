@@ -15,22 +15,23 @@ namespace {
 using base::ErrorCode;
 
 constexpr std::size_t kBlockSlots = 2048;
-// A table of a sane agent is far smaller; a hostile one must not make us copy it for ever.
+// The table of a well-behaved agent is far smaller; a hostile one must not keep us copying for
+// ever.
 constexpr std::uint64_t kMostTableRecords = 65536;
 constexpr std::size_t kTableBlockBytes = 64U << 10;
-// The first read of a record takes so much at once: most stacks and names fit.
+// The first read of a record takes this much: most stacks and names fit.
 constexpr std::size_t kGuessBytes = 512;
-// Of a name with its line table: more is a hostile agent's.
+// Of a name with its line table: only a hostile agent writes more.
 constexpr std::size_t kMostNameRecordBytes = 64U << 10;
 
 base::Status nonsense(const std::string& what) {
   return base::make_failure(ErrorCode::kProtocol,
-                            "the agent's recording region is not sane: " + what,
-                            "use a sidecar and an agent of the same version; if they are, the JVM "
-                            "may be hostile or its memory damaged");
+                            "the agent's recording region is invalid: " + what,
+                            "use a sidecar and an agent of the same version; if their versions "
+                            "match, the JVM may be hostile or its memory damaged");
 }
 
-// Orders the copies made by two pread calls: what the second one gives is not older than the first.
+// Orders the copies that two pread calls make: the second one is not older than the first.
 void between_reads() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
@@ -43,7 +44,7 @@ base::Result<RegionReader> RegionReader::open(int fd, std::uint64_t region_bytes
   JPROF_TRY(reader.refresh());
   const wire::RegionHeader& header = reader.header_;
   if (header.magic != wire::kRegionMagic) {
-    return base::fail(nonsense("no magic").error());
+    return base::fail(nonsense("it has no magic number").error());
   }
   if (header.min_reader_version > wire::kRegionVersion || header.version == 0) {
     return base::make_failure(ErrorCode::kProtocol,
@@ -53,7 +54,7 @@ base::Result<RegionReader> RegionReader::open(int fd, std::uint64_t region_bytes
                               "use a newer jprof, or restart the JVM");
   }
   if (!std::equal(session.begin(), session.end(), header.session)) {
-    return base::fail(nonsense("another session's").error());
+    return base::fail(nonsense("it belongs to another session").error());
   }
   JPROF_TRY(reader.take_layout(region_bytes));
   return reader;
@@ -70,7 +71,7 @@ base::Status RegionReader::refresh() {
   }
   header_.section_count = std::min<std::uint32_t>(header_.section_count, wire::kMaxSections);
   header_.counter_count = std::min<std::uint32_t>(header_.counter_count, wire::kMaxCounters);
-  // A counter that an older agent does not have reads as zero, not as what lies behind.
+  // A counter that an older agent lacks reads as zero, not as whatever comes after the counters.
   std::fill(std::begin(header_.counters) + header_.counter_count, std::end(header_.counters), 0);
   return {};
 }
@@ -80,11 +81,11 @@ base::Status RegionReader::take_layout(std::uint64_t region_bytes) {
     JPROF_TRY(take_section(header_.sections[i], region_bytes));
   }
   if (ring_.capacity == 0 || threads_.capacity == 0) {
-    return nonsense("no ring or no threads");
+    return nonsense("it has no ring or no thread table");
   }
   for (std::size_t i = 0; i < wire::kGenerations; ++i) {
     if (stacks_[i].bytes == 0 || names_[i].bytes == 0) {
-      return nonsense("no arenas");
+      return nonsense("it has no arenas");
     }
   }
   return {};
@@ -93,11 +94,11 @@ base::Status RegionReader::take_layout(std::uint64_t region_bytes) {
 base::Status RegionReader::take_section(const wire::Section& section, std::uint64_t region_bytes) {
   if (section.offset < sizeof(wire::RegionHeader) || section.offset > region_bytes ||
       section.bytes > region_bytes - section.offset || section.offset % 8 != 0) {
-    return nonsense("a section lies outside");
+    return nonsense("a section is outside it");
   }
   const auto table = [&](std::size_t least_record_bytes, Table& out) -> base::Status {
     if (section.record_bytes < least_record_bytes || section.record_bytes % 8 != 0) {
-      return nonsense("records are too short");
+      return nonsense("its records are too short");
     }
     out = {section.offset, section.bytes, section.record_bytes,
            section.bytes / section.record_bytes};
@@ -125,14 +126,14 @@ base::Status RegionReader::take_section(const wire::Section& section, std::uint6
     break;
   case wire::SectionKind::kNone:
   case wire::SectionKind::kPrivate:
-    break; // and every kind that a newer agent may add
+    break; // and any kind that a newer agent may add
   }
   return {};
 }
 
 bool RegionReader::read_slots(std::uint64_t first, std::size_t count,
                               std::vector<wire::SampleSlot>& out) const {
-  // Slots may be longer than we know: copied whole, then taken by their beginning.
+  // Slots may be longer than we know: they are copied whole, and only their beginning is used.
   std::vector<std::byte> bytes(count * ring_.record_bytes);
   if (!read(ring_.offset + first * ring_.record_bytes, bytes.data(), bytes.size())) {
     return false;
@@ -148,15 +149,17 @@ base::Status RegionReader::read_samples(Reading reading, std::vector<wire::Sampl
   out.clear();
   const std::array<wire::GenerationInfo, wire::kGenerations> seen{header_.generations[0],
                                                                   header_.generations[1]};
-  // The head is read after the generations' states: a closed generation has no sample behind it.
+  // The head is read after the generations' states: no sample after it belongs to a closed
+  // generation.
   between_reads();
   std::uint64_t head = 0;
   if (!read(offsetof(wire::RegionHeader, ring_head), &head, sizeof(head))) {
     return nonsense("too short");
   }
-  if (head - tail_ > ring_.capacity) { // also where it went backwards
-    return nonsense("the ring's head is " + std::to_string(head) + ", acknowledged are " +
-                    std::to_string(tail_) + " of " + std::to_string(ring_.capacity));
+  if (head - tail_ > ring_.capacity) { // also if it went backwards
+    return nonsense("the ring's head is " + std::to_string(head) +
+                    ", but the acknowledged position is " + std::to_string(tail_) +
+                    " and its capacity " + std::to_string(ring_.capacity));
   }
   std::vector<wire::SampleSlot> first;
   std::vector<wire::SampleSlot> again;
@@ -165,7 +168,7 @@ base::Status RegionReader::read_samples(Reading reading, std::vector<wire::Sampl
     const std::uint64_t slot = tail_ % ring_.capacity;
     const auto count = static_cast<std::size_t>(
         std::min<std::uint64_t>({head - tail_, ring_.capacity - slot, kBlockSlots}));
-    // Twice: a slot whose ticket is right in the first copy is whole in the second.
+    // Twice: a slot whose ticket is right in the first copy is complete in the second.
     if (!read_slots(slot, count, first)) {
       return nonsense("too short");
     }
@@ -187,7 +190,7 @@ base::Status RegionReader::read_samples(Reading reading, std::vector<wire::Sampl
       ++tail_;
     }
   }
-  // Stacks may be of a generation that began after refresh().
+  // Stacks may belong to a generation that began after refresh().
   between_reads();
   if (!read(offsetof(wire::RegionHeader, generations), header_.generations,
             sizeof(header_.generations))) {

@@ -26,12 +26,13 @@ namespace {
 using base::ErrorCode;
 using base::UniqueFd;
 
-// A JVM's share of a round: its start, and its end where it does not answer. Each step of these has
-// its own, shorter deadline.
+// The JVM's part of a round: its start, and its end if it does not answer. Each of these steps has
+// a shorter deadline of its own.
 constexpr std::chrono::minutes kBesides{2};
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 
-// A stop request of the process that waits for this one, which reads as an event.
+// Turns the stop request of the process that waits for this one, which arrives as an event, into
+// one of ours.
 std::jthread stop_on_event(int event, std::stop_source& source) {
   return std::jthread([event, &source](const std::stop_token& ended) {
     constexpr int kLookMilliseconds = 100;
@@ -46,10 +47,10 @@ std::jthread stop_on_event(int event, std::stop_source& source) {
 }
 
 base::Result<container::Handed> record_here(const CaptureRequest& request, int event) {
-  // Before the sandbox: whoever waits reads it when we have ended.
+  // Made before the sandbox; the process that waits reads it when we have ended.
   UniqueFd seen(::memfd_create("jprof-round", MFD_CLOEXEC));
   if (!seen) {
-    return base::errno_failure(errno, "cannot make room for what a round saw");
+    return base::errno_failure(errno, "cannot allocate memory for a round's result");
   }
   std::stop_source stop;
   const std::jthread watcher = stop_on_event(event, stop);
@@ -92,7 +93,7 @@ base::Result<RecordedRound> record_round(CaptureRequest request, const std::stop
   JPROF_TRY_ASSIGN(const container::Handed answer, std::move(handed));
   JPROF_TRY_ASSIGN(const base::Json about, base::parse_json(answer.text));
   if (!answer.fd || ::lseek(answer.fd.get(), 0, SEEK_SET) != 0) {
-    return base::make_failure(ErrorCode::kInternal, "a round came back without what it saw");
+    return base::make_failure(ErrorCode::kInternal, "a round ended without a result");
   }
   JPROF_TRY_ASSIGN(const std::string text, base::read_all(answer.fd.get(), kMostBytes, "a round"));
   RecordedRound out;

@@ -19,10 +19,10 @@ struct RecordedRound {
 };
 
 // Records one round into request.directory, which is empty again afterwards, in a process of its
-// own: that enters the sandbox, for good, before it reads what the JVM wrote, and the next round
-// has to attach again. What comes back are a few lines (walker_round.h). kPartialCapture and
-// kInterrupted: the round says nothing. REQUIRES: no other thread of this process but those that
-// wait for signals.
+// own: it enters the sandbox, for good, before it reads what the JVM wrote, and the next round has
+// to attach again. It returns a few lines (walker_round.h). After kPartialCapture and kInterrupted
+// the round has no result. REQUIRES: this process has no other threads except those that wait for
+// signals.
 base::Result<RecordedRound> record_round(CaptureRequest request, const std::stop_token& stop);
 
 } // namespace jprof::record

@@ -17,8 +17,8 @@ using base::ErrorCode;
 
 namespace {
 
-// Only who asked for such a walker can be refused for it: kUsage blames our caller, and a hostile
-// JVM is not to.
+// Only a request for such a walker can be refused because of it: kUsage blames our caller, and a
+// hostile JVM must not be able to do that.
 bool is_possible(const wire::FailedMessage& failed, const RecorderOptions& options) {
   return failed.status != static_cast<std::uint32_t>(wire::AgentStatus::kLeavesBehind) ||
          (options.walker != wire::Walker::kVmStructs && !options.may_leave_behind);
@@ -51,7 +51,8 @@ base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
   JPROF_TRY_ASSIGN(const std::optional<AgentMessage> answer,
                    receive_within(input.socket, options.start_timeout));
   if (!answer) {
-    return base::make_failure(ErrorCode::kTimeout, "the agent did not answer the start in time",
+    return base::make_failure(ErrorCode::kTimeout,
+                              "the agent did not answer the start message in time",
                               "the JVM may be stopped or starved of CPU: see jprof doctor");
   }
   if (const auto* failed = std::get_if<wire::FailedMessage>(&*answer)) {
@@ -66,7 +67,7 @@ base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
     return *started;
   }
   return base::make_failure(ErrorCode::kAgentFailed, "the agent hung up before the recording began",
-                            "try again; if it stays so, restart the JVM");
+                            "try again; if that does not help, restart the JVM");
 }
 
 } // namespace jprof::record

@@ -11,11 +11,13 @@
 
 namespace jprof::record {
 
-// Random: what the agent writes into the region's header, so that no other region is taken for it.
+// A random number that the agent writes into the region's header, so that no other region can be
+// mistaken for it.
 base::Result<std::array<std::uint64_t, 2>> new_session_id();
 
-// Sends the start with the region and waits for the answer, options.start_timeout at most. The
-// agent's own refusal has its code (inject::agent_error); an agent that hangs up is kAgentFailed.
+// Sends the start message with the region and waits for the answer, for at most
+// options.start_timeout. A refusal of the agent keeps its code (inject::agent_error); an agent that
+// hangs up is kAgentFailed.
 base::Result<wire::StartedMessage> start_agent(const RecorderInput& input,
                                                const RecorderOptions& options, int region,
                                                const std::array<std::uint64_t, 2>& session);

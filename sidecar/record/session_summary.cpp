@@ -70,15 +70,15 @@ std::string early_end(wire::StopReason reason) {
   case wire::StopReason::kPeerGone:
     return "the agent lost its connection to jprof";
   case wire::StopReason::kOverhead:
-    return "the agent's cost went over the limit asked for";
+    return "the agent's cost exceeded the limit asked for";
   case wire::StopReason::kVmExit:
     return "the JVM ended";
   case wire::StopReason::kHandlerReplaced:
-    return "something in the JVM took the sampling signal over";
+    return "something in the JVM took over the sampling signal";
   case wire::StopReason::kAgentError:
     return "the agent failed";
   }
-  return "the agent ended the session (reason " +
+  return "the agent ended the recording (reason " +
          std::to_string(static_cast<std::uint32_t>(reason)) + ")";
 }
 
@@ -123,7 +123,8 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
   add_unsampled("threads in a sandbox of their own", result.sandboxed);
   if (const std::uint64_t refused = result.counter(Counter::kTimerLimit); refused > 0) {
     facts.emplace_back("fewer timers than threads",
-                       std::to_string(refused) + " threads found none (RLIMIT_SIGPENDING), moved " +
+                       std::to_string(refused) +
+                           " threads found none (RLIMIT_SIGPENDING); timers were moved " +
                            std::to_string(result.counter(Counter::kTimersMoved)) + " times");
   }
   return facts;

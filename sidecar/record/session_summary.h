@@ -16,15 +16,16 @@ namespace jprof::record {
 
 // Outcomes that lost a sample or its time, by cause.
 std::vector<profile::Loss> losses_of(const RecorderResult& result);
-// Sum of all outcomes: what kEntered must be, apart from signals in flight.
+// The sum of all outcomes; equals kEntered except for signals in flight.
 std::uint64_t sum_of_outcomes(const RecorderResult& result);
-// Why a capture ended early; empty where it ended as asked.
+// Why a capture ended early; empty if it ended as asked.
 std::string early_end(wire::StopReason reason);
-// What else a reader must know to trust the profile, or not to; `interval` is what was asked for.
+// What else a reader must know to decide whether to trust the profile; `interval` is what was asked
+// for.
 std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& result,
                                                           std::chrono::nanoseconds interval);
 
-// The agent's clock, unless it is far from ours: then it is no clock.
+// The agent's start time, or now if it is implausibly far from our clock.
 std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns);
 
 } // namespace jprof::record

@@ -7,14 +7,14 @@
 namespace jprof::record {
 namespace {
 
-// For one that the kernel says is stopped; a traced JVM stops for moments all the time.
+// For a process that the kernel says is stopped; a traced JVM keeps stopping for moments.
 constexpr std::chrono::milliseconds kStopped{700};
-// For any other: under a CPU quota a process runs in each of its periods of at most a second.
+// For any other: under a CPU quota a process runs in each period, which lasts at most a second.
 constexpr std::chrono::milliseconds kFrozen{2500};
 
 } // namespace
 
-// Of all its threads together, in nanoseconds; needs no right (clock_getcpuclockid(3)).
+// Of all its threads together, in nanoseconds; needs no privilege (clock_getcpuclockid(3)).
 std::optional<std::uint64_t> Standstill::cpu_nanos() const {
   clockid_t clock = 0;
   timespec used{};
@@ -42,10 +42,9 @@ std::string Standstill::look(Clock::time_point now) {
   if (status && status->state == 't') {
     return "a debugger holds the JVM, which cannot answer";
   }
-  return now - since_ < kFrozen
-             ? std::string()
-             : "no thread of the JVM runs any more (a frozen container, or no CPU "
-               "time left to it), so that it cannot answer";
+  return now - since_ < kFrozen ? std::string()
+                                : "no thread of the JVM is running any more (a frozen container, "
+                                  "or no CPU time left for it), so it cannot answer";
 }
 
 } // namespace jprof::record

@@ -11,15 +11,15 @@
 
 namespace jprof::record {
 
-// Tells a process that cannot answer (stopped, traced, frozen) from one that is slow: no thread of
-// it has run for a while. One that starves still gets its microseconds. The process must outlive
-// it. One thread at a time.
+// Distinguishes a process that cannot answer (stopped, traced, frozen) from a slow one: none of its
+// threads has run for a while. A process that starves still gets a few microseconds. The process
+// must outlive it. One thread at a time.
 class Standstill {
  public:
   using Clock = std::chrono::steady_clock;
   explicit Standstill(const container::Process& process) : process_(process) {}
 
-  // Why it cannot answer; empty as long as it may. To be asked several times a second.
+  // Why it cannot answer; empty as long as it may still answer. Call it several times a second.
   std::string look(Clock::time_point now);
 
  private:
@@ -27,7 +27,7 @@ class Standstill {
 
   const container::Process& process_;
   std::optional<std::uint64_t> cpu_;
-  Clock::time_point since_{}; // it has used no CPU time
+  Clock::time_point since_{}; // since then it has used no CPU time
 };
 
 } // namespace jprof::record

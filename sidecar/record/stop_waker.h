@@ -25,7 +25,7 @@ class StopWaker {
     int fd;
     void operator()() const {
       const std::uint64_t one = 1;
-      // A full counter is as good as one more.
+      // If the counter is full, it wakes the poll already.
       [[maybe_unused]] const ssize_t wrote = ::write(fd, &one, sizeof(one));
     }
   };

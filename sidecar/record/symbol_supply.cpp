@@ -13,7 +13,7 @@
 namespace jprof::record {
 namespace {
 
-// For each module: 100 000 symbols with their names. It is ours for as long as one answer takes.
+// For each module: 100,000 symbols with their names. It is held only as long as one answer takes.
 constexpr std::uint64_t kMostBytes = 4U << 20;
 constexpr std::uint64_t kLeastBytes = 4096;
 constexpr std::chrono::milliseconds kPatience{250}; // for one answer
@@ -45,12 +45,12 @@ void SymbolSupply::ask(Clock::time_point now) {
   if (memory_ || wanted_.empty()) {
     return;
   }
-  // Symbols lie within the module, so they take no more than it does.
+  // Symbols are part of the module, so they are no larger than it.
   const symbols::Module& module = wanted_.front();
   const std::uint64_t bytes = std::clamp(module.end - module.base, kLeastBytes, kMostBytes);
   auto memory = make_region(bytes);
   if (!memory || !send_symbols_wanted(socket_, module.base, bytes, memory->get())) {
-    wanted_.clear(); // no memory or no agent: names less, harms nothing
+    wanted_.clear(); // no memory or no agent: costs names, harms nothing
     return;
   }
   memory_ = std::move(*memory);

@@ -13,9 +13,9 @@
 namespace jprof::record {
 
 // Asks the agent for the symbols of modules whose files the symbolizer cannot use, one at a time.
-// The agent copies them into a memfd of ours; what it says of them is checked before it is used.
-// While an answer is due, samples should stay in the ring, so that they get their names: for a
-// while that is bounded for the whole session. One thread at a time.
+// The agent copies them into a memfd of ours; what it says about them is checked before use. While
+// an answer is due, samples should stay in the ring, so that they get their names; the total time
+// for that is limited for the whole recording. One thread at a time.
 class SymbolSupply {
  public:
   using Clock = std::chrono::steady_clock;
@@ -24,11 +24,11 @@ class SymbolSupply {
   SymbolSupply(int socket, symbols::Symbolizer& symbolizer)
       : socket_(socket), symbolizer_(symbolizer) {}
 
-  // The table of modules has changed.
+  // The module table has changed.
   void look(Clock::time_point now);
   // True if the names of addresses have changed.
   bool take(const wire::SymbolsMessage& message, Clock::time_point now);
-  // True while samples had better wait.
+  // True while samples should wait.
   bool holds_back(Clock::time_point now);
 
  private:
@@ -36,12 +36,12 @@ class SymbolSupply {
 
   int socket_;
   symbols::Symbolizer& symbolizer_;
-  std::deque<symbols::Module> wanted_; // the first one is being waited for, if there is a memfd
+  std::deque<symbols::Module> wanted_; // if there is a memfd, the first one is awaited
   base::UniqueFd memory_;
   std::uint64_t bytes_ = 0;
   Clock::time_point asked_at_{};
-  Clock::duration waited_{0}; // for answers, in all
-  bool silent_ = false;       // an answer never came: an agent that knows no such question
+  Clock::duration waited_{0}; // for all answers
+  bool silent_ = false;       // no answer came: the agent does not know this message
 };
 
 } // namespace jprof::record

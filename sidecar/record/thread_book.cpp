@@ -10,10 +10,11 @@
 namespace jprof::record {
 namespace {
 
-// A hostile agent may invent a thread for every sample; beyond this they share one.
+// A hostile agent may invent a thread for every sample; beyond this limit they share one.
 constexpr std::size_t kMostThreads = 200'000;
 constexpr unsigned kUpdatesPerCpuWrite = 16;
-constexpr std::uint32_t kNoIncarnation = 0xffffffffU; // of a thread known by its samples only
+constexpr std::uint32_t kNoIncarnation =
+    0xffffffffU; // of a thread that is only known from its samples
 
 bool has_flag(std::uint16_t flags, wire::ThreadFlag flag) {
   return (flags & static_cast<std::uint16_t>(flag)) != 0;
@@ -75,7 +76,7 @@ void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
   learn_rest(entry, slot);
 }
 
-// No more than the thread has used: a hostile agent may say anything.
+// At most what the thread has used: a hostile agent may say anything.
 void ThreadBook::learn_rest(Entry& entry, const wire::ThreadSlot& slot) {
   if (entry.rest_told || slot.disarmed_ns == 0) {
     return;
@@ -136,7 +137,7 @@ profile::ThreadId ThreadBook::mounted_on(const wire::SampleSlot& sample) {
 }
 
 ThreadBook::Entry& ThreadBook::entry_of(const wire::SampleSlot& sample) {
-  // The last incarnation of that slot and tid: incarnations of one slot sort upwards.
+  // The last incarnation of that slot and tid: the incarnations of a slot sort in ascending order.
   const auto behind = threads_.upper_bound(Key{sample.thread, sample.tid, kNoIncarnation});
   if (behind != threads_.begin()) {
     auto& [key, entry] = *std::prev(behind);

@@ -15,29 +15,30 @@
 namespace jprof::record {
 
 // Which thread of the profile a sample belongs to. The agent reuses a slot when its thread has
-// ended; slot, tid and incarnation together are a thread. One thread at a time.
+// ended; slot, tid and incarnation together identify a thread. One thread at a time.
 class ThreadBook {
  public:
   ThreadBook(const RegionReader& region, profile::RecordingWriter& writer);
 
-  // Reads the region's table anew: names, new threads, CPU times. Those change all the time, so the
-  // recording gets them rarely, and always at the end.
+  // Reads the region's table again: names, new threads, CPU times. CPU times change all the time,
+  // so they are written to the recording rarely, and always at the end.
   enum class CpuTimes { kIfDue, kWrite };
   void update(CpuTimes cpu_times);
   profile::ThreadId thread_of(const wire::SampleSlot& sample);
-  // The same for a sample of a virtual thread, which that thread carried: they have a thread of
-  // their own for each carrier, so that what the carrier did itself can be told from it.
+  // The same for a sample of a virtual thread that this thread carried. The virtual threads of each
+  // carrier share one thread of the profile, separate from what the carrier did itself.
   profile::ThreadId mounted_on(const wire::SampleSlot& sample);
 
-  // The CPU time of a thread that no sample stands for: told by the agent when its timer has gone.
+  // The CPU time of a thread that no sample stands for; the agent reports it when the timer is
+  // gone.
   struct Rest {
     profile::ThreadId thread{};
     std::uint64_t weight_ns = 0;
-    std::uint64_t time_ns = 0; // in the middle of when it can have been used; the region's clock
+    std::uint64_t time_ns = 0; // middle of the time in which it was used; the region's clock
     bool was_sampled = false;
   };
   // What is new since the last call. Samples that were in the region at the last update() must have
-  // been taken before: they tell whether the thread has any.
+  // been taken before: they decide whether the thread has any.
   std::vector<Rest> take_rests();
 
   // CPU time of all threads between arming and disarming.
@@ -69,7 +70,7 @@ class ThreadBook {
 
   const RegionReader& region_;
   profile::RecordingWriter& writer_;
-  std::map<Key, Entry> threads_; // an entry stays where it is but for early ones (learn)
+  std::map<Key, Entry> threads_; // entries stay where they are, except early ones (learn)
   struct Told {
     const Entry* entry;
     std::uint64_t rest_ns;

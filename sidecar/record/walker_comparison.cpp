@@ -10,7 +10,7 @@
 namespace jprof::record {
 namespace {
 
-// Differences below half a point are of no use to anybody; others must be beyond chance.
+// Differences below half a point are of no use to anybody; larger ones must be beyond chance.
 constexpr double kLeastDifference = 0.005;
 constexpr double kStandardErrors = 4; // many methods are compared at once
 
@@ -51,7 +51,7 @@ WalkerShare WalkerComparison::share_of(const Walker& walker, const std::string& 
     return out;
   }
   out.share = part / whole;
-  // A share of nought or all has an error too: as if half a sample had been elsewhere.
+  // A share of nothing or everything has an error too: as if half a sample had been elsewhere.
   const auto count = static_cast<double>(samples);
   const double inner = std::clamp(out.share, 0.5 / count, std::max(0.5, 1 - 0.5 / count));
   const double binomial = std::sqrt(inner * (1 - inner) / count);
@@ -123,7 +123,8 @@ std::vector<ComparedWalker> WalkerComparison::walkers() const {
         (apart > 0 ? more : less) += std::abs(apart);
       }
     }
-    walker.misplaced = std::max(more, less); // what is beyond chance on one side is on the other
+    walker.misplaced =
+        std::max(more, less); // what is beyond chance on one side is also so on the other
     out.push_back(std::move(walker));
   }
   return out;

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-// Where several stack walkers saw the same program spend its time, method by method. The first one
-// is the measure of the others. Walkers differ in what they can show, so only what all of them can
-// is compared: a sample counts for its innermost Java method, and what has none, or whose walk
-// failed, has a line of its own. One thread at a time.
+// Where several stack walkers saw the same program spend its time, method by method. The others are
+// compared with the first. Walkers differ in what they can show, so only what all of them can show
+// is compared: a sample counts for its innermost Java method, and samples without one, or whose
+// walk failed, have a line of their own. One thread at a time.
 namespace jprof::record {
 
 // A part of the time that a walker saw.
@@ -25,14 +25,15 @@ struct WalkerShare {
 struct ComparedMethod {
   std::string name;
   std::vector<WalkerShare> shares; // in the order of the walkers
-  double difference = 0;           // the largest of those that differ, 0: none does
+  double difference = 0;           // the largest of those that differ; 0: none differs
 };
 
 struct ComparedWalker {
   std::string name;
   std::uint64_t samples = 0;
   double failed = 0; // share of the time without a stack
-  // Share of the time that this walker shows at other methods than the first does, chance apart.
+  // Share of the time that this walker attributes to other methods than the first one does, beyond
+  // chance.
   double misplaced = 0;
 };
 
@@ -44,7 +45,8 @@ class WalkerComparison {
   void add(std::size_t walker, WalkerRound round);
 
   std::vector<ComparedWalker> walkers() const;
-  // By the largest difference, then by share; methods below `least` everywhere are left out.
+  // By the largest difference, then by share; methods that are below `least` everywhere are
+  // omitted.
   std::vector<ComparedMethod> methods(double least) const;
 
  private:

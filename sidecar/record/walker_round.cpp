@@ -40,14 +40,14 @@ std::string method_of(const profile::Profile& profile, profile::StackId stack) {
     if (is_java(profile, frame)) {
       return std::string(profile.string(frame.name));
     }
-    if (frame.kind == profile::FrameKind::kError) { // the walk ended before it came to Java code
+    if (frame.kind == profile::FrameKind::kError) { // the walk ended before it reached Java code
       return kFailedWalk;
     }
   }
   return kNoJavaMethod;
 }
 
-// Takes "NUMBER " or "NUMBER\n" from the front.
+// Takes "NUMBER " or "NUMBER\n" off the front.
 std::optional<std::uint64_t> take_number(std::string_view& text, char end) {
   std::uint64_t number = 0;
   const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -86,7 +86,7 @@ std::string round_text(const WalkerRound& round) {
 
 base::Result<WalkerRound> parse_round(std::string_view text) {
   const auto damaged = [] {
-    return base::make_failure(base::ErrorCode::kInvalidData, "what a round saw is damaged");
+    return base::make_failure(base::ErrorCode::kInvalidData, "a round's result is damaged");
   };
   if (!text.starts_with(kSamples) || !text.ends_with('\n')) {
     return damaged();

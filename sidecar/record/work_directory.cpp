@@ -45,8 +45,9 @@ bool has_recording(int directory) {
          S_ISREG(recording.st_mode) && recording.st_size > 0;
 }
 
-// Its owner holds the lock for as long as it lives; where there are no locks, nobody gets one. It
-// is ours as long as the descriptor is open; none where it is not abandoned.
+// The owner of a work directory holds its lock as long as it lives; on a file system without locks
+// nobody gets one. The directory is ours as long as the descriptor is open; no descriptor if it is
+// not abandoned.
 base::UniqueFd take_abandoned(const std::string& path) {
   base::UniqueFd directory = open_directory(path);
   struct stat info {};
@@ -61,8 +62,9 @@ bool read_at(int fd, std::uint64_t offset, std::string& out) {
   return base::pread_exact(fd, std::as_writable_bytes(std::span(out)), offset, "").has_value();
 }
 
-// True only for what a recorder leaves that was killed before its first sample: whole chunks that
-// hold none, and the beginning of another one. What is damaged otherwise may hold some.
+// True only for what a recorder leaves when it is killed before its first sample: whole chunks
+// without samples, and the beginning of another one. A file that is damaged in any other way may
+// hold samples.
 bool ends_before_a_sample(int fd, std::uint64_t bytes) {
   std::string head(profile::kFileHeaderBytes, '\0');
   if (bytes == 0) {
@@ -102,7 +104,7 @@ bool has_samples(int directory) {
          !ends_before_a_sample(file.get(), static_cast<std::uint64_t>(info.st_size));
 }
 
-// Clocks of other machines, whose folder this may be, are not known better.
+// The folder may be another machine's, whose clock we do not know.
 bool is_older_than_a_minute(int directory, const char* name) {
   constexpr std::time_t kMinute = 60;
   struct stat info {};
@@ -110,7 +112,7 @@ bool is_older_than_a_minute(int directory, const char* name) {
          std::time(nullptr) - info.st_mtim.tv_sec > kMinute;
 }
 
-// The folder is changed when a file is made in it, the file with each chunk.
+// Making a file changes the folder, and each chunk changes the file.
 bool has_nothing_to_read(int directory, const std::vector<std::string>& names) {
   if (!is_older_than_a_minute(directory, "")) {
     return false;
@@ -120,8 +122,8 @@ bool has_nothing_to_read(int directory, const std::vector<std::string>& names) {
           is_older_than_a_minute(directory, kRecordingFile) && !has_samples(directory));
 }
 
-// Calls `visit` with the path and the descriptor of each abandoned work directory of `parent`,
-// which is ours meanwhile, until it returns false.
+// Calls `visit` with the path and the descriptor of each abandoned work directory in `parent`,
+// which we hold meanwhile, until it returns false.
 template <typename Visit>
 void visit_abandoned(const std::string& parent, Visit visit) {
   const auto names = base::names_in(parent, kMostNames);
@@ -148,7 +150,7 @@ base::Result<WorkDirectory> WorkDirectory::make(const std::string& path) {
     const std::string parent = base::directory_of(path);
     if (error == ENOENT || error == ENOTDIR) {
       return base::make_failure(base::ErrorCode::kUsage, "there is no folder " + parent,
-                                "make it, or name another one");
+                                "create it, or name another one");
     }
     return base::fail(base::errno_error(error, "cannot write into " + parent)
                           .with_cure("name a folder that is writable"));
@@ -192,7 +194,7 @@ void remove_empty_leftovers(const std::string& parent) {
     if (const auto inside = base::names_in(path, kFew);
         inside && has_nothing_to_read(directory, *inside)) {
       ::unlinkat(directory, kRecordingFile, 0);
-      ::rmdir(path.c_str()); // fails where something has come into it
+      ::rmdir(path.c_str()); // fails if something is in it by now
     }
     return true;
   });

@@ -208,8 +208,8 @@ class MemoryTest(unittest.TestCase):
         self.app.limit(256 * MEBIBYTE)
         foretold = self.doctor()
         self.assertEqual(foretold["verdict"], "pass", foretold)
-        self.assertIn("of the 256 MiB that it may", foretold["detail"])
-        self.assertIn("of the 512 MiB that it may", foretold["detail"])
+        self.assertIn("of its limit of 256 MiB", foretold["detail"])
+        self.assertIn("of its limit of 512 MiB", foretold["detail"])
         code, body = self.record()
         self.assertEqual(code, 0, body)
 
@@ -226,7 +226,7 @@ class MemoryTest(unittest.TestCase):
     def test_a_full_container_of_the_jvm_is_refused(self):
         limit = self.app.used() + 2 * MEBIBYTE
         self.app.limit(limit)
-        self.assert_refused(self.record(), "the JVM's container uses", "of the %d MiB that it may" % -(-limit // MEBIBYTE))
+        self.assert_refused(self.record(), "the JVM's container uses", "of its limit of %d MiB" % -(-limit // MEBIBYTE))
 
     def test_a_full_pod_is_refused(self):
         self.pod.limit(self.pod.used() + 10 * MEBIBYTE)
@@ -297,7 +297,7 @@ class MemoryTest(unittest.TestCase):
         hungry.kill()
         body = json.loads(out or err)
         self.assertEqual(code, 6, body)
-        self.assertIn("memory became short", body["partialReason"])
+        self.assertIn("memory ran short", body["partialReason"])
         self.assertGreater(body["samples"], 0)
         self.assertEqual(self.pod.kills() + self.app.kills() + self.ours.kills(), 0)
         self.assertIsNone(self.jvm.poll())

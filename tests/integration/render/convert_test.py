@@ -193,7 +193,7 @@ def what_is_left_out_is_said(folder):
     assert result["leftOut"] == [words.partition(": ")[2]], result
     result = json.loads(good("diff", "-", path, "--json", "-o", os.path.join(folder, "bad.svg"), text=bad))
     assert words in result["leftOut"] and len(result["leftOut"]) == 2, result
-    nothing = "jprof: warning: standard input: there is no sample in it"
+    nothing = "jprof: warning: standard input: it contains no samples"
     for text in ("", "main;a 0\n"):
         done = jprof("convert", "-", text=text)
         assert done.returncode == 0 and nothing in done.stderr, done

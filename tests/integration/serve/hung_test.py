@@ -148,7 +148,7 @@ class HungTest(ServeRig):
         self.addCleanup(freezer.close)
         freezer.take(self.jvm.pid)
         text = self.end_of_a_jvm_that_stands_still(freezer.freeze, lambda: None)
-        self.assertIn("no thread of the JVM runs any more (a frozen container", text)
+        self.assertIn("no thread of the JVM is running any more (a frozen container", text)
 
     def test_a_jvm_that_is_stopped_while_it_is_asked_to_attach_is_told(self):
         jvm = Jvm()

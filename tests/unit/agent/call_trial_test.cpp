@@ -69,7 +69,8 @@ TEST_F(CallTrialTest, NamesWhatKills) {
        {SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD, SECCOMP_RET_TRAP}) {
     const Outcome outcome = tried(SYS_timer_create, action);
     EXPECT_EQ(outcome.failure.status, wire::AgentStatus::kCallForbidden);
-    EXPECT_EQ(std::string(outcome.failure.detail), "a seccomp filter ends who calls timer_create");
+    EXPECT_EQ(std::string(outcome.failure.detail),
+              "a seccomp filter kills the caller of timer_create");
     EXPECT_TRUE(outcome.trial.channel_works() && outcome.trial.may_receive());
   }
 }

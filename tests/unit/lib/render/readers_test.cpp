@@ -122,7 +122,7 @@ TEST(Speedscope, KeepsTheSharesOfCountsWithDecimals) {
   ASSERT_TRUE(profile.has_value());
   EXPECT_EQ(render::write_collapsed(*profile), "a 42\nb 33\nc 25\n");
   EXPECT_EQ(profile->info().facts.back().second,
-            "100 times those of the text, which have decimals");
+            "100 times those in the text, which have decimals");
 }
 
 TEST(Speedscope, RefusesSamplesThatHaveNoWeight) {

@@ -48,10 +48,9 @@ TEST_F(HeadroomTest, RefusesWhatTheJvmsContainerHasNoRoomFor) {
   const base::Status status = headroom.check(kNeed);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, base::ErrorCode::kLimit);
-  EXPECT_EQ(
-      status.error().message,
-      "the JVM's container uses 30 MiB of the 33 MiB that it may, and a capture needs up to 4 "
-      "MiB there: the kernel would end the JVM to make room");
+  EXPECT_EQ(status.error().message,
+            "the JVM's container uses 30 MiB of its limit of 33 MiB, and a capture needs up to 4 "
+            "MiB there: the kernel would end the JVM to make room");
   EXPECT_EQ(status.error().cure, "raise the memory limit by 1 MiB; --force captures anyway, and "
                                  "the kernel may then kill the JVM");
 }
@@ -64,7 +63,8 @@ TEST_F(HeadroomTest, CountsBothContainersAgainstThePod) {
   EXPECT_TRUE(look(82));
   const base::Status status = look(81);
   ASSERT_FALSE(status);
-  EXPECT_NE(status.error().message.find("the pod uses 62 MiB of the 81 MiB"), std::string::npos)
+  EXPECT_NE(status.error().message.find("the pod uses 62 MiB of its limit of 81 MiB"),
+            std::string::npos)
       << status.error().message;
 }
 
@@ -107,7 +107,7 @@ TEST_F(HeadroomTest, SaysWhatCannotBeRead) {
   Surroundings blind = around(0, 8192, 100);
   blind.meminfo = "/nowhere";
   const std::string text = Headroom({}, {}, blind).text();
-  for (const char* words : {"the JVM's container may use and uses cannot be read",
+  for (const char* words : {"the memory limit and use of the JVM's container cannot be read",
                             "jprof's own container", "the pod's own limit", "the node"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << ": " << text;
   }

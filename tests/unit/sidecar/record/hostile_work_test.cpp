@@ -181,7 +181,7 @@ TEST(HostileWork, WhatThereIsNoTimeToReadIsCountedAndSaid) {
   EXPECT_GT(recorded.result->left_out, 0U);
   EXPECT_EQ(recorded.result->samples + recorded.result->left_out, kSamples);
   EXPECT_TRUE(recorded.result->accounted);
-  const std::string left_out = std::to_string(recorded.result->left_out) + " samples are left out";
+  const std::string left_out = std::to_string(recorded.result->left_out) + " samples are missing";
   EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr(left_out));
   EXPECT_TRUE(recorded.read().health.complete);
 }

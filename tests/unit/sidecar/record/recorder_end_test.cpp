@@ -86,7 +86,7 @@ TEST(Recorder, TellsWhatStaysInTheJvmAndWhy) {
   EXPECT_THAT(notes_of({}, 0), Not(says("signal handler")));
   EXPECT_THAT(notes_of({}, 2), says("had not left our signal handler 2 s after the stop: 2;"));
   EXPECT_THAT(notes_of({3, 47, 99, 't'}, 0), says("(3; thread 47 is traced by process 99)"));
-  EXPECT_THAT(notes_of({1, 47, 0, 't'}, 0), says("a tracer outside of its container"));
+  EXPECT_THAT(notes_of({1, 47, 0, 't'}, 0), says("a tracer outside its container"));
   EXPECT_THAT(notes_of({1, 47, 0, 'T'}, 0), says("thread 47 is stopped"));
   EXPECT_THAT(notes_of({1, 47, 0, 'R'}, 0), says("thread 47 has not run since"));
 }
@@ -104,7 +104,7 @@ TEST(Recorder, TellsWhatSeccompWouldNotLetTheAgentTakeBack) {
   CaptureOutcome outcome;
   fill_outcome(*recorded.result, outcome);
   EXPECT_THAT(outcome.residue,
-              ::testing::ElementsAre(HasSubstr("2 timers go on"), HasSubstr("3 timers that"),
+              ::testing::ElementsAre(HasSubstr("2 timers keep sending"), HasSubstr("3 timers that"),
                                      HasSubstr("rt_sigaction"), HasSubstr("munmap")));
 }
 
@@ -130,7 +130,7 @@ TEST(Recorder, TellsHowTimersWereShared) {
   EXPECT_EQ(measured.timers_moved, 46U);
   EXPECT_THAT(outcome.notes, ::testing::Contains(::testing::AllOf(
                                  HasSubstr("RLIMIT_SIGPENDING"), HasSubstr("148 threads found"),
-                                 HasSubstr("timers went 46 times"))));
+                                 HasSubstr("timers were moved 46 times"))));
 }
 
 // The warnings of a capture of half a second in which the JVM used so much CPU time.
@@ -403,7 +403,7 @@ TEST(Recorder, NamesWhyTheAgentEndedEarly) {
   const Recorded recorded = run(agent);
 
   ASSERT_TRUE(recorded.result);
-  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("took the sampling signal"));
+  EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("took over the sampling signal"));
 }
 
 TEST(Recorder, EndsARecordingThatGrowsTooLarge) {
