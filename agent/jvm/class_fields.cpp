@@ -10,7 +10,7 @@ namespace {
 using arch::load;
 using arch::word_at;
 
-constexpr std::uint32_t kMostFields = 256; // java.lang.Thread has about thirty
+constexpr std::uint32_t kMaxFields = 256; // java.lang.Thread has about thirty
 // A tuple of oops/fieldInfo.hpp, 8 to 20, in u2.
 constexpr std::uint64_t kTupleWords = 6;
 constexpr std::uint64_t kTupleName = 1;
@@ -91,7 +91,7 @@ std::int32_t ClassFields::in_tuples(std::uint64_t klass, std::uint64_t pool, con
                                     const char* descriptor) const {
   const std::uint64_t array = word_at(field(klass, fields_));
   const std::uint32_t count = half(field(klass, fields_count_));
-  if (array == 0 || count > kMostFields) {
+  if (array == 0 || count > kMaxFields) {
     return -1;
   }
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -115,7 +115,7 @@ std::int32_t ClassFields::in_stream(std::uint64_t klass, std::uint64_t pool, con
   NumberStream in(array + array_data_, array + array_data_ + bytes);
   const std::uint32_t count = in.next();
   in.next(); // injected fields follow the Java ones
-  for (std::uint32_t i = 0; i < count && i < kMostFields && in.ok(); ++i) {
+  for (std::uint32_t i = 0; i < count && i < kMaxFields && in.ok(); ++i) {
     const std::uint32_t name_index = in.next();
     const std::uint32_t descriptor_index = in.next();
     const std::uint32_t offset = in.next();

@@ -17,9 +17,9 @@ namespace {
 using arch::load;
 using arch::word_at;
 
-constexpr std::uint64_t kMostClasses = 512; // that the JVM itself knows by name: 25 has 110
-constexpr std::uint64_t kMostMethods = 256; // Continuation has some forty
-sampling::FrozenLayout g_layout;            // once known, valid for all sessions
+constexpr std::uint64_t kMaxClasses = 512; // that the JVM itself knows by name: 25 has 110
+constexpr std::uint64_t kMaxMethods = 256; // Continuation has some forty
+sampling::FrozenLayout g_layout;           // once known, valid for all sessions
 bool g_known = false;
 
 constexpr char kChunk[] = "Ljdk/internal/vm/StackChunk;";
@@ -47,7 +47,7 @@ class KnownClasses {
   }
   // Its InstanceKlass; 0 if there is none of this name.
   std::uint64_t find(const char* name) const {
-    for (std::uint64_t i = 0; i < kMostClasses; ++i) {
+    for (std::uint64_t i = 0; i < kMaxClasses; ++i) {
       const std::uint64_t klass = word_at(first_ + i * 8);
       if (!can_read(klass, vm_->method.klass_name)) {
         continue;
@@ -71,7 +71,7 @@ class KnownClasses {
     const std::uint64_t methods = word_at(field(klass, methods_));
     std::uint32_t count = 0;
     load(field(methods, array_length_), &count);
-    for (std::uint64_t i = 0; i < count && i < kMostMethods; ++i) {
+    for (std::uint64_t i = 0; i < count && i < kMaxMethods; ++i) {
       const std::uint64_t method = word_at(field(methods, array_data_) + i * 8);
       sampling::MethodView view;
       if (sampling::read_method(*vm_, method, &view) &&
@@ -111,10 +111,10 @@ const sampling::CodeHeap* heap_of_stubs(const sampling::VmLayout& vm) {
 // FrozenLayout::entry, which is in no table, from the code that brings frozen frames back; -1 if
 // that is not found. The JVM makes that code at its start, so it is among the first.
 std::int32_t read_entry_offset(const sampling::VmLayout& vm) {
-  constexpr unsigned kMostSteps = 4096;
+  constexpr unsigned kMaxSteps = 4096;
   const sampling::CodeHeap* heap = heap_of_stubs(vm);
   std::uint64_t at = heap != nullptr ? heap->begin : 0;
-  for (unsigned i = 0; heap != nullptr && i < kMostSteps && at < heap->end; ++i) {
+  for (unsigned i = 0; heap != nullptr && i < kMaxSteps && at < heap->end; ++i) {
     const std::uint64_t segment = std::uint64_t{1} << heap->log2_segment;
     sampling::CodeBlob blob;
     if (!find_blob(vm, at, &blob) || blob.end <= at) {

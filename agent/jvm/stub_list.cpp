@@ -19,7 +19,7 @@ constexpr std::uint64_t kName = 16;
 constexpr std::uint64_t kBegin = 24;
 constexpr std::uint64_t kBeginIn8 = 32;
 constexpr std::uint64_t kNodeBytes = 48;
-constexpr std::uint32_t kFewest = 16; // a shorter chain is not a list of a JVM's stubs
+constexpr std::uint32_t kMinStubs = 16; // a shorter chain is not a list of a JVM's stubs
 
 StubNames g_names;
 std::uint64_t g_list = 0; // the address of StubCodeDesc::_list; 0: not yet found
@@ -79,7 +79,7 @@ bool read_list(const Search& search, std::uint64_t node) {
     }
     insert(g_names, stub);
   }
-  if (g_names.count < kFewest) {
+  if (g_names.count < kMinStubs) {
     g_names.count = 0;
   }
   return g_names.count != 0;

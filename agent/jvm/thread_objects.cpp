@@ -17,7 +17,7 @@ using arch::load;
 using arch::word_at;
 
 constexpr std::size_t kKernelNameBytes = 15;
-constexpr std::size_t kMostUnits = kMostJavaNameBytes;
+constexpr std::size_t kMaxUnits = kMaxJavaNameBytes;
 constexpr std::uint8_t kLatin1 = 0; // String.LATIN1
 
 std::uint64_t field(std::uint64_t object, std::int32_t offset) {
@@ -123,13 +123,13 @@ bool ThreadObjects::read_name(const Path& path, JavaText* name) const {
   }
   const bool latin1 = coder == kLatin1;
   const std::size_t units = latin1 || coder_ < 0 ? length : length / 2;
-  name->whole = units <= kMostUnits;
-  name->count = name->whole ? units : kMostUnits;
+  name->whole = units <= kMaxUnits;
+  name->count = name->whole ? units : kMaxUnits;
   const std::uint64_t text = path.text + array_data_;
   if (!latin1) {
     return arch::copy(name->units, text, name->count * 2);
   }
-  std::uint8_t bytes[kMostUnits];
+  std::uint8_t bytes[kMaxUnits];
   if (!arch::copy(bytes, text, name->count)) {
     return false;
   }
@@ -175,7 +175,7 @@ bool is_first_thread(const JavaText& name, std::uint64_t java_id, std::uint32_t 
 }
 
 bool kernel_name_fits(const JavaText& name, const char* kernel, std::size_t kernel_bytes) {
-  char text[kMostUnits * 3];
+  char text[kMaxUnits * 3];
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < name.count; ++i) {
     put_utf8(name.units[i], text, sizeof text, &bytes); // surrogates one by one

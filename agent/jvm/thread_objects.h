@@ -18,17 +18,17 @@
 
 namespace jprof::agent::jvm {
 
-inline constexpr std::size_t kMostJavaNameBytes = 96;
+inline constexpr std::size_t kMaxJavaNameBytes = 96;
 
 struct ThreadIdentity {
   std::uint64_t java_id = 0; // Thread.getId()
   std::size_t name_bytes = 0;
-  char name[kMostJavaNameBytes]; // UTF-8, cut at a character
+  char name[kMaxJavaNameBytes]; // UTF-8, cut at a character
 };
 
 // The beginning of a Java string, or all of it.
 struct JavaText {
-  std::uint16_t units[kMostJavaNameBytes]; // UTF-16
+  std::uint16_t units[kMaxJavaNameBytes]; // UTF-16
   std::size_t count = 0;
   bool whole = false;
 };

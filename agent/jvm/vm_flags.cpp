@@ -7,7 +7,7 @@
 namespace jprof::agent::jvm {
 namespace {
 
-constexpr std::uint64_t kMostFlags = 10'000; // 8 to 25 have 700 to 1500
+constexpr std::uint64_t kMaxFlags = 10'000; // 8 to 25 have 700 to 1500
 
 template <typename T>
 T value_at(std::uint64_t address) {
@@ -28,7 +28,7 @@ VmFlags::VmFlags(const StructTables& tables) {
   }
   first_ = value_at<std::uint64_t>(first);
   count_ = value_at<std::uint64_t>(count);
-  count_ = count_ < kMostFlags ? count_ : 0;
+  count_ = count_ < kMaxFlags ? count_ : 0;
   name_ = static_cast<std::uint64_t>(name);
   address_ = static_cast<std::uint64_t>(address);
 }

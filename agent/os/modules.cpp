@@ -12,12 +12,12 @@ const T* at_address(std::uint64_t address) {
   return reinterpret_cast<const T*>(address);
 }
 
-constexpr std::uint32_t kMostNotes = 64; // of one segment
+constexpr std::uint32_t kMaxNotes = 64; // of one segment
 
 // The build-id among the notes there.
 std::size_t find_build_id(std::uint64_t at, std::uint64_t end, std::uint8_t* to,
                           std::size_t bytes) {
-  for (std::uint32_t i = 0; i < kMostNotes && end - at > sizeof(Elf64_Nhdr); ++i) {
+  for (std::uint32_t i = 0; i < kMaxNotes && end - at > sizeof(Elf64_Nhdr); ++i) {
     Elf64_Nhdr header;
     if (!arch::copy(&header, at, sizeof header)) {
       return 0;

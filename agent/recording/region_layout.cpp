@@ -16,7 +16,7 @@ constexpr std::uint64_t kArenaStart = 8; // offset 0 means "none"
 constexpr std::uint32_t kDescriptorsPerThread = 8;
 constexpr std::uint64_t kCachePart =
     16; // at most this fraction (1/n) of the region is the frame cache
-constexpr std::uint64_t kMostCacheBytes = 512 * 1024;
+constexpr std::uint64_t kMaxCacheBytes = 512 * 1024;
 
 std::uint64_t clamp(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   return value < low ? low : value > high ? high : value;
@@ -75,7 +75,7 @@ void zero(void* from, std::uint64_t bytes) {
 // while after their threads have ended (thread_table.cpp); perf_slots has 16 bits for each.
 std::uint32_t slots_for(std::uint64_t bytes, std::uint64_t threads) {
   constexpr std::uint64_t kSpare = 1024;
-  constexpr std::uint64_t kMost = 65534;
+  constexpr std::uint64_t kMax = 65534;
   // What one thread takes in all tables; the index has four to eight entries for each.
   constexpr std::uint64_t kSlotBytes =
       sizeof(wire::ThreadSlot) + sizeof(sampling::ThreadEntry) + sizeof(sampling::Visit) +
@@ -84,7 +84,7 @@ std::uint32_t slots_for(std::uint64_t bytes, std::uint64_t threads) {
   static_assert(10'000 * kSlotBytes <= 4U << 20);
   const std::uint64_t room = bytes / 8 * 3 / kSlotBytes;
   return static_cast<std::uint32_t>(
-      clamp(threads + threads / 4 + kSpare, 64, room < kMost ? room : kMost));
+      clamp(threads + threads / 4 + kSpare, 64, room < kMax ? room : kMax));
 }
 
 // What a reader reads in place, in proportion to the region.
@@ -129,7 +129,7 @@ Hashes take_private(Divider& divider, std::uint64_t bytes, Sampler& sampler,
   const std::uint64_t perf = sampler.perf_capacity * sizeof(std::uint16_t);
   const std::uint64_t scratch = sampler.scratch_count * sizeof(sampling::Scratch);
   const std::uint64_t words = (hashes.stack_slots + hashes.name_slots) * wire::kGenerations;
-  const std::uint64_t cached = power_of_two_below(clamp(bytes / kCachePart, 0, kMostCacheBytes) /
+  const std::uint64_t cached = power_of_two_below(clamp(bytes / kCachePart, 0, kMaxCacheBytes) /
                                                   sizeof(sampling::FrameCache::Entry));
   const std::uint64_t cache = cached * sizeof(sampling::FrameCache::Entry);
   std::uint8_t* at = divider.take(SectionKind::kPrivate, 0,

@@ -81,7 +81,7 @@ std::uint32_t SafepointStacks::collect() {
     if (sampling::load_relaxed(sampler_->waiting[slot].signals) == 0) {
       continue;
     }
-    if (count_ == kMost) {
+    if (count_ == kMax) {
       sampler_->stacks_wanted.store(1, std::memory_order_relaxed);
       break;
     }

@@ -28,7 +28,7 @@ class SafepointStacks {
   void finish();
 
  private:
-  static constexpr std::uint32_t kMost = 256; // threads per tick; the others wait for the next one
+  static constexpr std::uint32_t kMax = 256; // threads per tick; the others wait for the next one
 
   std::uint32_t collect();
   bool take(std::int32_t tid, sampling::ThreadEntry** entry);
@@ -36,7 +36,7 @@ class SafepointStacks {
   sampling::Sampler* sampler_ = nullptr;
   jvm::ToolInterface* tools_ = nullptr;
   wire::Walker walker_ = wire::Walker::kVmStructs;
-  std::uint32_t waiting_[kMost] = {}; // slots
+  std::uint32_t waiting_[kMax] = {}; // slots
   std::uint32_t count_ = 0;
 };
 

@@ -6,7 +6,7 @@ namespace jprof::agent {
 namespace {
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
-constexpr std::uint64_t kLeastShare = 10; // a tenth of a CPU
+constexpr std::uint64_t kMinShare = 10; // a tenth of a CPU
 constexpr std::uint32_t kCostlySeconds = 2;
 
 } // namespace
@@ -19,7 +19,7 @@ bool OverheadLimit::is_exceeded(const OverheadSample& now) {
   const std::uint64_t cost =
       now.handler_ns - before_.handler_ns + (now.signals - before_.signals) * now.delivery_ns;
   const std::uint64_t used = now.process_cpu_ns - before_.process_cpu_ns;
-  const std::uint64_t least = (now.at_ns - before_.at_ns) / kLeastShare;
+  const std::uint64_t least = (now.at_ns - before_.at_ns) / kMinShare;
   before_ = now;
   if (is_first) { // the cost of the start does not recur
     return false;

@@ -34,7 +34,7 @@ void HeldSignals::see(std::int32_t tid) {
   if (tid == own_tid_ || !may_hold(suspect)) {
     return;
   }
-  if (count_ == kMostSuspects) {
+  if (count_ == kMaxSuspects) {
     complete_ = false;
     return;
   }

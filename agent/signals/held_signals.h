@@ -27,7 +27,7 @@ class HeldSignals {
   os::ThreadState state() const { return state_; }
 
  private:
-  static constexpr std::uint32_t kMostSuspects = 4096;
+  static constexpr std::uint32_t kMaxSuspects = 4096;
   struct Suspect {
     std::int32_t tid;
     bool measured; // cpu_ns is its CPU time when it was first seen without a tracer
@@ -37,7 +37,7 @@ class HeldSignals {
   void see(std::int32_t tid);
   bool may_hold(Suspect& suspect);
 
-  Suspect suspects_[kMostSuspects] = {};
+  Suspect suspects_[kMaxSuspects] = {};
   std::uint32_t count_ = 0;
   bool complete_ = false; // all threads have been examined, and there was room for all suspects
   std::int32_t own_tid_ = 0;

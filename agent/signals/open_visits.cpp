@@ -13,7 +13,7 @@ namespace {
 // The first look comes after this time, each later one after twice the time before: 300 threads on
 // a tenth of a CPU need that time for themselves.
 constexpr std::uint64_t kFirstLookNs = 10'000'000;
-constexpr std::uint64_t kLongestPauseNs = 250'000'000;
+constexpr std::uint64_t kMaxPauseNs = 250'000'000;
 // None of our handlers takes this long.
 constexpr std::uint64_t kRanNs = 10'000'000;
 
@@ -53,9 +53,9 @@ void OpenVisits::look() {
     count_ = 0;
     return;
   }
-  Suspect open[kMostSuspects];
+  Suspect open[kMaxSuspects];
   std::uint32_t count = 0;
-  for (std::uint32_t slot = 0; slot < sampler_->thread_capacity && count < kMostSuspects; ++slot) {
+  for (std::uint32_t slot = 0; slot < sampler_->thread_capacity && count < kMaxSuspects; ++slot) {
     if (sampler_->thread_slots[slot].tid == 0) {
       break; // never used, like all after it
     }
@@ -111,7 +111,7 @@ std::uint32_t OpenVisits::wait(std::uint64_t timeout_ns) {
       return inside;
     }
     look();
-    pause = pause * 2 < kLongestPauseNs ? pause * 2 : kLongestPauseNs;
+    pause = pause * 2 < kMaxPauseNs ? pause * 2 : kMaxPauseNs;
   }
 }
 

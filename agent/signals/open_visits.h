@@ -22,7 +22,7 @@ class OpenVisits {
   std::uint32_t wait(std::uint64_t timeout_ns);
 
  private:
-  static constexpr std::uint32_t kMostSuspects = 64; // the others are examined when these are gone
+  static constexpr std::uint32_t kMaxSuspects = 64; // the others are examined when these are gone
   // A visit that was open at the last look.
   struct Suspect {
     std::uint32_t slot;
@@ -36,7 +36,7 @@ class OpenVisits {
 
   sampling::Sampler* sampler_ = nullptr;
   int signal_ = 0;
-  Suspect suspects_[kMostSuspects] = {};
+  Suspect suspects_[kMaxSuspects] = {};
   std::uint32_t count_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace jprof::agent {
 namespace {
 
 constexpr std::int64_t kFirstPauseNs = 2'000'000;
-constexpr std::int64_t kLongestPauseNs = 250'000'000;
+constexpr std::int64_t kMaxPauseNs = 250'000'000;
 
 // Between the thread that looks, and may then remove the handlers, and the one that installs them.
 // Neither is a handler; a look takes milliseconds.
@@ -70,7 +70,7 @@ void retire_handlers(std::uint32_t number, std::uint64_t patience_ns,
       return;
     }
     os::sleep_ns(pause);
-    pause = pause * 2 < kLongestPauseNs ? pause * 2 : kLongestPauseNs;
+    pause = pause * 2 < kMaxPauseNs ? pause * 2 : kMaxPauseNs;
   }
 }
 

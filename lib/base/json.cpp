@@ -115,8 +115,8 @@ std::int64_t json_int(const Json& object, std::string_view key, std::int64_t fal
     return fallback;
   }
   if (member->is_number_unsigned()) {
-    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return static_cast<std::int64_t>(std::min(member->get<std::uint64_t>(), kMost));
+    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return static_cast<std::int64_t>(std::min(member->get<std::uint64_t>(), kMax));
   }
   if (member->is_number_integer()) {
     return member->get<std::int64_t>();

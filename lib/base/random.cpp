@@ -12,8 +12,8 @@ namespace jprof::base {
 
 Status random_bytes(std::span<std::byte> out) {
   while (!out.empty()) {
-    constexpr std::size_t kMost = 256; // getentropy(3) gives no more in one call
-    const std::size_t step = std::min(out.size(), kMost);
+    constexpr std::size_t kMax = 256; // getentropy(3) gives no more in one call
+    const std::size_t step = std::min(out.size(), kMax);
     if (::getentropy(out.data(), step) != 0) {
       return errno_failure(errno, "cannot get random bytes");
     }

@@ -33,9 +33,9 @@ bool is_fraction(std::string_view text) {
 
 std::string format_utc(system_clock::time_point time) {
   using namespace std::chrono;
-  constexpr auto kLeast = sys_days(year(1970) / 1 / 1);
-  constexpr auto kMost = sys_days(year(10000) / 1 / 1) - seconds(1);
-  const auto second = std::clamp<sys_seconds>(floor<seconds>(time), kLeast, kMost);
+  constexpr auto kMin = sys_days(year(1970) / 1 / 1);
+  constexpr auto kMax = sys_days(year(10000) / 1 / 1) - seconds(1);
+  const auto second = std::clamp<sys_seconds>(floor<seconds>(time), kMin, kMax);
   const auto day = floor<days>(second);
   const year_month_day date(day);
   const hh_mm_ss clock(second - day);

@@ -39,8 +39,8 @@ bool is_surrogate(char32_t value) {
 
 Utf8Char decode_utf8(std::string_view text) {
   const Utf8Char c = decode_bits(text);
-  constexpr std::array<char32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-  if (!c.valid || c.value < kLeast[c.length] || c.value > 0x10ffff || is_surrogate(c.value)) {
+  constexpr std::array<char32_t, 5> kMin{0, 0, 0x80, 0x800, 0x10000};
+  if (!c.valid || c.value < kMin[c.length] || c.value > 0x10ffff || is_surrogate(c.value)) {
     return {0, 1, false};
   }
   return c;

@@ -98,11 +98,10 @@ base::Json coverage_json(const Coverage& coverage) {
 }
 
 Coverage coverage_from_json(const base::Json& json) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 60; // sums of these do not overflow
+  constexpr std::int64_t kMax = std::int64_t{1} << 60; // sums of these do not overflow
   Coverage out;
   for (const Row& row : kRows) {
-    out.*row.member =
-        nanoseconds(std::clamp<std::int64_t>(base::json_int(json, row.key), 0, kMost));
+    out.*row.member = nanoseconds(std::clamp<std::int64_t>(base::json_int(json, row.key), 0, kMax));
   }
   return out;
 }

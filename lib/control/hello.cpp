@@ -32,10 +32,10 @@ std::string encode_hello(const Hello& hello) {
 
 base::Result<Hello> parse_hello(std::string_view payload) {
   JPROF_TRY_ASSIGN(const base::Json json, base::parse_json(payload));
-  constexpr std::int64_t kMost = 1'000'000;
+  constexpr std::int64_t kMax = 1'000'000;
   const std::int64_t protocol = base::json_int(json, "protocol");
   const std::int64_t min = base::json_int(json, "min", protocol);
-  if (protocol < 1 || protocol > kMost || min < 1 || min > protocol) {
+  if (protocol < 1 || protocol > kMax || min < 1 || min > protocol) {
     return base::make_failure(base::ErrorCode::kProtocol, "a hello without a valid protocol range");
   }
   Hello hello;

@@ -24,7 +24,7 @@
 namespace jprof::formats {
 namespace {
 
-constexpr std::size_t kLargestFile = std::size_t{4} << 30;
+constexpr std::size_t kMaxFileBytes = std::size_t{4} << 30;
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 std::string_view base_name(std::string_view path) {
@@ -262,11 +262,11 @@ base::Result<profile::Profile> read_any(std::string_view bytes, std::string_view
 base::Result<Input> read_input(const std::string& path) {
   if (path == "-") {
     JPROF_TRY_ASSIGN(std::string bytes,
-                     base::read_all(STDIN_FILENO, kLargestFile, "standard input"));
+                     base::read_all(STDIN_FILENO, kMaxFileBytes, "standard input"));
     return unpacked({"standard input", std::move(bytes)});
   }
   JPROF_TRY_ASSIGN(std::string bytes,
-                   base::read_file(path, kLargestFile).map_error(callers_mistake));
+                   base::read_file(path, kMaxFileBytes).map_error(callers_mistake));
   return unpacked({path, std::move(bytes)});
 }
 
@@ -274,7 +274,7 @@ base::Result<profile::Profile> read_profile(const std::string& path, profile::Fr
   struct stat info {};
   // Asked before it is opened: a pipe that is opened twice would break.
   if (path != "-" && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-      static_cast<std::uint64_t>(info.st_size) <= kLargestFile) {
+      static_cast<std::uint64_t>(info.st_size) <= kMaxFileBytes) {
     JPROF_TRY_ASSIGN(const base::UniqueFd fd, base::open_read(path).map_error(callers_mistake));
     std::string beginning(kPiece, '\0');
     const ssize_t got = ::pread(fd.get(), beginning.data(), beginning.size(), 0);

@@ -10,7 +10,7 @@
 
 namespace jprof::formats {
 
-inline constexpr std::size_t kLargestUnpacked = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxUnpackedBytes = std::size_t{1} << 30;
 
 // What compressed the bytes, by their beginning: "gzip", "zstd", "xz", ...; empty if it is not
 // known.
@@ -24,6 +24,6 @@ bool is_packed(std::string_view bytes);
 // nor a recording is given up at the first piece (a bomb is mostly zeros). kInvalidData for what is
 // damaged, ends early or continues with something else: half a profile is not a profile.
 base::Result<std::string> unpack(std::string_view bytes,
-                                 std::size_t limit_bytes = kLargestUnpacked);
+                                 std::size_t limit_bytes = kMaxUnpackedBytes);
 
 } // namespace jprof::formats

@@ -17,8 +17,8 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::size_t kLargestHead = 64 * 1024;
-constexpr std::size_t kLargestBody = 1024 * 1024;
+constexpr std::size_t kMaxHeadBytes = 64 * 1024;
+constexpr std::size_t kMaxBodyBytes = 1024 * 1024;
 constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; // RFC 6455 section 1.3
 
 tl::unexpected<base::Error> nonsense(std::string what) {
@@ -94,7 +94,7 @@ Status ResponseReader::feed(std::string_view bytes, bool ended) {
   if (body_at_ == 0) {
     const std::size_t end = buffer_.find("\r\n\r\n");
     if (end == std::string::npos) {
-      if (buffer_.size() > kLargestHead) {
+      if (buffer_.size() > kMaxHeadBytes) {
         return base::make_failure(ErrorCode::kLimit, "the server's answer has an endless head");
       }
       if (ended) {
@@ -141,7 +141,7 @@ Status ResponseReader::parse_body(bool ended) {
     complete_ = true;
     return {};
   }
-  if (buffer_.size() - body_at_ > 2 * kLargestBody) {
+  if (buffer_.size() - body_at_ > 2 * kMaxBodyBytes) {
     return base::make_failure(ErrorCode::kLimit, "the server's answer is too long");
   }
   if (has_token(response_.header("Transfer-Encoding"), "chunked")) {
@@ -180,7 +180,7 @@ Status ResponseReader::parse_chunks() {
     }
     const std::string_view size_text = left.substr(0, std::min(left.find(';'), line_end));
     std::size_t size = 0;
-    if (!parse_number(base::trimmed(size_text), size, 16) || size > kLargestBody) {
+    if (!parse_number(base::trimmed(size_text), size, 16) || size > kMaxBodyBytes) {
       return nonsense("the server sent a broken chunk");
     }
     left.remove_prefix(line_end + 2);

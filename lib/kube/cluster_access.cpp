@@ -17,7 +17,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr std::size_t kLargestFile = 1024 * 1024;
+constexpr std::size_t kMaxFileBytes = 1024 * 1024;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -33,7 +33,7 @@ Result<std::string> content(const std::string& data, const std::string& path,
   if (!data.empty() || path.empty()) {
     return data;
   }
-  Result<std::string> text = base::read_file(path, kLargestFile);
+  Result<std::string> text = base::read_file(path, kMaxFileBytes);
   if (!text) {
     base::Error error = std::move(text).error();
     error.code = ErrorCode::kConfigInvalid;

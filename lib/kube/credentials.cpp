@@ -11,7 +11,7 @@
 namespace jprof::kube {
 namespace {
 
-constexpr std::size_t kLargestToken = 64 * 1024;
+constexpr std::size_t kMaxTokenBytes = 64 * 1024;
 
 std::string without_line_end(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) {
@@ -33,7 +33,7 @@ base::Result<Credentials> obtain_credentials(const ClusterAccess& access) {
   out.client_certificate_pem = access.client_certificate_pem;
   out.client_key_pem = access.client_key_pem;
   if (!access.token_file.empty()) {
-    base::Result<std::string> token = base::read_file(access.token_file, kLargestToken);
+    base::Result<std::string> token = base::read_file(access.token_file, kMaxTokenBytes);
     if (token) {
       out.token = base::Secret(without_line_end(std::move(*token)));
     } else if (out.token.empty()) {

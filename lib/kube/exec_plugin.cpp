@@ -27,7 +27,7 @@ using base::Json;
 using base::Result;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kLargestReply = 1024 * 1024;
+constexpr std::size_t kMaxReplyBytes = 1024 * 1024;
 
 tl::unexpected<base::Error> refused(const ClusterAccess& access, const std::string& what) {
   const ExecPluginEntry& plugin = *access.exec;
@@ -190,7 +190,7 @@ Result<std::string> read_reply(const ClusterAccess& access, int fd, Clock::time_
       return out;
     }
     out.append(buffer.data(), static_cast<std::size_t>(got));
-    if (out.size() > kLargestReply) {
+    if (out.size() > kMaxReplyBytes) {
       return refused(access, "prints endlessly");
     }
   }

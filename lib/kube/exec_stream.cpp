@@ -31,9 +31,9 @@ ExecStream::ExecStream(std::unique_ptr<http::WebSocket> socket, Timing timing)
 
 base::Status ExecStream::write(std::string_view bytes) {
   // The kubelet reads messages whole; small ones keep its memory and ours small.
-  constexpr std::size_t kLargestMessage = 32 * 1024;
+  constexpr std::size_t kMaxMessageBytes = 32 * 1024;
   while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, kLargestMessage);
+    const std::string_view piece = bytes.substr(0, kMaxMessageBytes);
     JPROF_TRY(
         socket_->queue(http::WebSocket::Kind::kBinary, encode_channel(Channel::kStdin, piece)));
     bytes.remove_prefix(piece.size());

@@ -19,7 +19,7 @@ using base::ErrorCode;
 using base::Json;
 using base::Result;
 
-constexpr std::size_t kLargestAnswer = std::size_t{32} * 1024 * 1024;
+constexpr std::size_t kMaxAnswerBytes = std::size_t{32} * 1024 * 1024;
 constexpr int kPodsPerPage = 100;
 constexpr std::size_t kMaxPods = 20'000;
 
@@ -117,7 +117,7 @@ Result<http::Url> HttpKubeClient::url_of(const std::string& path, std::string qu
 Result<http::HttpResponse> HttpKubeClient::send_once(const http::Url& url, const Message& message) {
   http::HttpRequest request;
   request.url = url;
-  request.response_limit_bytes = kLargestAnswer;
+  request.response_limit_bytes = kMaxAnswerBytes;
   request.total_timeout = std::chrono::seconds(60);
   JPROF_TRY_ASSIGN(request.headers, request_headers(access_, credentials_));
   request.headers.push_back({"Accept", "application/json"});
@@ -145,7 +145,7 @@ Result<Json> HttpKubeClient::ask(const http::Url& url, const Message& message,
   if (!response.ok()) {
     return base::fail(api_error(response.status, response.body, action));
   }
-  Result<Json> object = base::parse_json(response.body, {.bytes = kLargestAnswer});
+  Result<Json> object = base::parse_json(response.body, {.bytes = kMaxAnswerBytes});
   if (!object) {
     return base::make_failure(ErrorCode::kProtocol,
                               "the server's answer is not JSON: " + object.error().message,

@@ -18,7 +18,7 @@ using base::Result;
 using config::YamlNode;
 using Kind = config::YamlNode::Kind;
 
-constexpr std::size_t kLargestFile = 4 * 1024 * 1024;
+constexpr std::size_t kMaxFileBytes = 4 * 1024 * 1024;
 
 tl::unexpected<base::Error> invalid(const std::string& path, int line, const std::string& what) {
   return base::make_failure(ErrorCode::kConfigInvalid,
@@ -222,7 +222,7 @@ void merge_kube_config(KubeConfig& into, const KubeConfig& from) {
 }
 
 Result<KubeConfig> load_kube_config_file(const std::string& path) {
-  base::Result<std::string> text = base::read_file(path, kLargestFile);
+  base::Result<std::string> text = base::read_file(path, kMaxFileBytes);
   if (!text) {
     base::Error error = std::move(text).error();
     error.code = ErrorCode::kConfigInvalid;

@@ -26,14 +26,14 @@ constexpr std::array<std::pair<std::string_view, double>, 16> kSuffixes{{{"", 1.
                                                                          {"Ti", 0x1p40},
                                                                          {"Pi", 0x1p50},
                                                                          {"Ei", 0x1p60}}};
-constexpr double kMost = 0x1p63;
-constexpr std::size_t kLongest = 64;
+constexpr double kMaxValue = 0x1p63;
+constexpr std::size_t kMaxTextBytes = 64;
 
 } // namespace
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   // Only what a quantity begins with: strtod would also take blanks, "inf" and hexadecimals.
-  const bool number = !text.empty() && text.size() <= kLongest &&
+  const bool number = !text.empty() && text.size() <= kMaxTextBytes &&
                       (text[0] == '+' || text[0] == '.' || (text[0] >= '0' && text[0] <= '9')) &&
                       text.find_first_of("xX") == std::string_view::npos;
   if (!number) {
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   const double value = std::strtod(copy.c_str(), &end);
   const std::string_view suffix(end);
   for (const auto& [word, factor] : kSuffixes) {
-    if (end != copy.c_str() && word == suffix && value >= 0 && value * factor < kMost) {
+    if (end != copy.c_str() && word == suffix && value >= 0 && value * factor < kMaxValue) {
       return static_cast<std::uint64_t>(value * factor);
     }
   }

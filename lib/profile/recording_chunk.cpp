@@ -63,7 +63,7 @@ base::Status check_file_header(std::string_view file) {
 }
 
 base::Result<std::string> encode_chunk(const ChunkContent& content, int zstd_level) {
-  JPROF_CHECK(content.payload.size() <= kMostChunkBytes);
+  JPROF_CHECK(content.payload.size() <= kMaxChunkBytes);
   const bool is_small = content.payload.size() <= kSmallPayload;
   const std::string packed =
       compress(content.payload, is_small ? std::max(zstd_level, kLevelOfSmall) : zstd_level);
@@ -99,7 +99,7 @@ bool decode_chunk_header(std::string_view bytes, ChunkHeader& out) {
   out.samples = in.fixed32();
   out.payload_crc = in.fixed32();
   return in.fixed32() == base::crc32c(bytes.substr(0, kChunkHeaderBytes - 4)) &&
-         out.stored_bytes <= kMostChunkBytes && out.raw_bytes <= kMostChunkBytes;
+         out.stored_bytes <= kMaxChunkBytes && out.raw_bytes <= kMaxChunkBytes;
 }
 
 base::Result<std::string> decode_payload(const ChunkHeader& header, std::string_view stored) {

@@ -27,7 +27,7 @@ std::string encode_file_header();
 // Refuses what is not a recording or has an unknown major, and says which.
 base::Status check_file_header(std::string_view file);
 
-// Compresses where that helps. `payload` is at most kMostChunkBytes.
+// Compresses where that helps. `payload` is at most kMaxChunkBytes.
 struct ChunkContent {
   ChunkKind kind = ChunkKind::kData;
   std::uint32_t sequence = 0;

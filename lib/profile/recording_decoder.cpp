@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kDamaged = "[damaged]";
 // A few bytes of the file can name a frame whose text with its line takes 64 KiB.
-constexpr std::size_t kMostShownBytes = 256U << 20;
+constexpr std::size_t kMaxShownBytes = 256U << 20;
 
 FrameKind kind_of(std::uint8_t value) {
   return value <= static_cast<std::uint8_t>(FrameKind::kRest) ? static_cast<FrameKind>(value)
@@ -160,7 +160,7 @@ RecordingDecoder::Outcome RecordingDecoder::decode_frames(std::string_view bytes
       const std::string name =
           std::string(builder_.string(frame.name)) + ':' + std::to_string(frame.line);
       shown_bytes_ += name.size();
-      if (shown_bytes_ > kMostShownBytes) {
+      if (shown_bytes_ > kMaxShownBytes) {
         return Outcome::kLimit;
       }
       frame.name = builder_.intern_string(name);
@@ -184,7 +184,7 @@ RecordingDecoder::Outcome RecordingDecoder::decode_stacks(std::string_view bytes
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t shared = shared_column.varint();
     const std::uint64_t rest = rest_column.varint();
-    if (!in.ok() || shared > stack.size() || rest > in.left() || shared + rest > kMostDepth) {
+    if (!in.ok() || shared > stack.size() || rest > in.left() || shared + rest > kMaxDepth) {
       return Outcome::kDamaged;
     }
     stack.resize(static_cast<std::size_t>(shared));
@@ -223,7 +223,7 @@ RecordingDecoder::Outcome RecordingDecoder::decode_threads(std::string_view byte
 
 RecordingDecoder::Outcome RecordingDecoder::add_samples(std::string_view bytes) {
   std::vector<Sample> block;
-  if (!decode_samples(bytes, kMostChunkSamples, block)) {
+  if (!decode_samples(bytes, kMaxChunkSamples, block)) {
     return Outcome::kDamaged;
   }
   if (entries_ + block.size() > options_.samples) {

@@ -19,11 +19,11 @@ inline constexpr std::size_t kFileHeaderBytes = 16; // magic, major, minor, CRC-
 
 inline constexpr std::uint32_t kChunkMagic = 0x4b48434aU; // "JCHK" in file order
 inline constexpr std::size_t kChunkHeaderBytes = 32;
-inline constexpr std::uint32_t kMostChunkBytes = 16U << 20; // stored, and decompressed
-inline constexpr std::size_t kMostChunkSamples = 1U << 20;
+inline constexpr std::uint32_t kMaxChunkBytes = 16U << 20; // stored, and decompressed
+inline constexpr std::size_t kMaxChunkSamples = 1U << 20;
 
 // A deeper stack keeps its root side and its leaf; far above any JVM's own limit.
-inline constexpr std::size_t kMostDepth = 65536;
+inline constexpr std::size_t kMaxDepth = 65536;
 
 enum class ChunkKind : std::uint16_t {
   kInfo = 1, // what the profile is; the last one counts

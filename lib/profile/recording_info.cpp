@@ -16,7 +16,7 @@ using std::chrono::nanoseconds;
 using std::chrono::system_clock;
 
 // Facts and losses are few; an untrusted file may claim millions.
-constexpr std::size_t kMostEntries = 4096;
+constexpr std::size_t kMaxEntries = 4096;
 
 constexpr std::uint64_t tag_of(InfoTag tag) {
   return static_cast<std::uint64_t>(tag);
@@ -37,7 +37,7 @@ Unit unit_of(std::uint64_t value) {
 
 void decode_loss(ByteReader in, ProfileInfo& out) {
   Loss loss{.reason = clean(in.text()), .samples = in.varint(), .weight = in.varint()};
-  if (in.ok() && out.losses.size() < kMostEntries) {
+  if (in.ok() && out.losses.size() < kMaxEntries) {
     out.losses.push_back(std::move(loss));
   }
 }
@@ -48,7 +48,7 @@ void decode_gap(ByteReader in, ProfileInfo& out) {
   gap.from = positive(in.zigzag());
   gap.to = std::max(gap.from, positive(in.zigzag()));
   gap.samples = in.varint();
-  if (in.ok() && out.gaps.size() < kMostEntries) {
+  if (in.ok() && out.gaps.size() < kMaxEntries) {
     out.gaps.push_back(std::move(gap));
   }
 }
@@ -56,7 +56,7 @@ void decode_gap(ByteReader in, ProfileInfo& out) {
 void decode_fact(ByteReader in, ProfileInfo& out) {
   std::string key = clean(in.text());
   std::string value = clean(in.text());
-  if (in.ok() && out.facts.size() < kMostEntries) {
+  if (in.ok() && out.facts.size() < kMaxEntries) {
     out.facts.emplace_back(std::move(key), std::move(value));
   }
 }

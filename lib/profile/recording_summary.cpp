@@ -86,7 +86,7 @@ class Summarizer {
     std::string_view content;
     while (in.field(tag, content)) {
       if (static_cast<DataTag>(tag) == DataTag::kSamples &&
-          !decode_samples(content, kMostChunkSamples, samples)) {
+          !decode_samples(content, kMaxChunkSamples, samples)) {
         return false;
       }
     }

@@ -16,10 +16,10 @@
 namespace jprof::profile {
 namespace {
 
-// A section is closed when it reaches this size, so that no chunk comes near kMostChunkBytes.
+// A section is closed when it reaches this size, so that no chunk comes near kMaxChunkBytes.
 constexpr std::size_t kSectionBytes = 1U << 20;
 // No real name is longer; a name that is cut says so.
-constexpr std::size_t kMostTextBytes = 64U << 10;
+constexpr std::size_t kMaxTextBytes = 64U << 10;
 constexpr std::string_view kCut = "...";
 
 constexpr std::uint64_t tag_of(DataTag tag) {
@@ -27,8 +27,8 @@ constexpr std::uint64_t tag_of(DataTag tag) {
 }
 
 void write_text(ByteWriter& lengths, ByteWriter& texts, std::string_view text) {
-  const bool fits = text.size() <= kMostTextBytes;
-  const std::string_view kept = fits ? text : text.substr(0, kMostTextBytes);
+  const bool fits = text.size() <= kMaxTextBytes;
+  const std::string_view kept = fits ? text : text.substr(0, kMaxTextBytes);
   lengths.varint(kept.size() + (fits ? 0 : kCut.size()));
   texts.raw(kept);
   if (!fits) {
@@ -55,8 +55,8 @@ std::size_t encode_strings(const Dictionary& dictionary, std::size_t from, ByteW
 }
 
 std::size_t encode_frames(const Dictionary& dictionary, std::size_t from, ByteWriter& out) {
-  constexpr std::size_t kMostFrames = kSectionBytes / 32;
-  const std::size_t end = std::min(dictionary.frame_count(), from + kMostFrames);
+  constexpr std::size_t kMaxFrames = kSectionBytes / 32;
+  const std::size_t end = std::min(dictionary.frame_count(), from + kMaxFrames);
   ByteWriter section;
   section.varint(from);
   section.varint(end - from);
@@ -266,10 +266,10 @@ FrameId RecordingWriter::intern_frame(const Frame& frame) {
   return state_->dictionary.intern_frame(frame);
 }
 StackId RecordingWriter::intern_stack(std::span<const FrameId> root_first) {
-  if (root_first.size() <= kMostDepth) {
+  if (root_first.size() <= kMaxDepth) {
     return state_->dictionary.intern_stack(root_first);
   }
-  std::vector<FrameId> cut(root_first.begin(), root_first.begin() + (kMostDepth - 2));
+  std::vector<FrameId> cut(root_first.begin(), root_first.begin() + (kMaxDepth - 2));
   cut.push_back(intern_frame({.kind = FrameKind::kError, .name = intern_string("[truncated]")}));
   cut.push_back(root_first.back());
   return state_->dictionary.intern_stack(cut);

@@ -30,9 +30,8 @@ std::uint64_t id_of(StackId id) {
 
 // How long after the previous time a time is predicted to be, in steps.
 std::int64_t predicted_steps(std::uint64_t weight, bool by_weight, nanoseconds step) {
-  constexpr std::uint64_t kMostNanos = std::uint64_t{1} << 62;
-  return by_weight ? nanoseconds(static_cast<std::int64_t>(std::min(weight, kMostNanos))) / step
-                   : 0;
+  constexpr std::uint64_t kMaxNanos = std::uint64_t{1} << 62;
+  return by_weight ? nanoseconds(static_cast<std::int64_t>(std::min(weight, kMaxNanos))) / step : 0;
 }
 
 // Sums of untrusted numbers wrap instead of being undefined.
@@ -152,8 +151,8 @@ bool split_columns(std::string_view bytes, Columns& out) {
   out.head.unit = head.varint();
   out.head.by_weight = (head.varint() & kPredictByWeight) != 0;
   const std::uint64_t step = head.varint();
-  constexpr std::uint64_t kMostStep = 1'000'000'000;
-  out.head.step = nanoseconds(static_cast<std::int64_t>(std::min(step, kMostStep)));
+  constexpr std::uint64_t kMaxStep = 1'000'000'000;
+  out.head.step = nanoseconds(static_cast<std::int64_t>(std::min(step, kMaxStep)));
   return in.ok() && head.ok() && step > 0;
 }
 
@@ -174,9 +173,9 @@ bool decode_stacks_and_weights(const Columns& columns, std::span<Sample> samples
 } // namespace
 
 nanoseconds time_step_for(nanoseconds interval, nanoseconds tick) {
-  constexpr nanoseconds kMost{100'000};
-  const nanoseconds step = std::clamp(interval / 100, nanoseconds(1000), kMost);
-  return step * std::max<std::int64_t>(1, std::min(tick / 100, kMost) / step);
+  constexpr nanoseconds kMax{100'000};
+  const nanoseconds step = std::clamp(interval / 100, nanoseconds(1000), kMax);
+  return step * std::max<std::int64_t>(1, std::min(tick / 100, kMax) / step);
 }
 
 std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options) {

@@ -18,7 +18,7 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kLargestText = std::size_t{1} << 30;
+constexpr std::size_t kMaxTextBytes = std::size_t{1} << 30;
 
 base::Status bad(const std::string& what) {
   return base::make_failure(base::ErrorCode::kInvalidData, what);
@@ -225,7 +225,7 @@ bool looks_like_speedscope(std::string_view text) {
 }
 
 base::Result<profile::Profile> read_speedscope(std::string_view text, std::string_view title) {
-  JPROF_TRY_ASSIGN(const Json file, base::parse_json(text, {.bytes = kLargestText, .depth = 16}));
+  JPROF_TRY_ASSIGN(const Json file, base::parse_json(text, {.bytes = kMaxTextBytes, .depth = 16}));
   return SpeedscopeIntake(title).read(file);
 }
 

@@ -26,8 +26,8 @@ bool is_passing(const base::Error& error) {
 }
 
 Clock::time_point end_of(const control::Request& request) {
-  constexpr std::chrono::hours kLongest{24 * 365};
-  return Clock::now() + std::min<Clock::duration>(request.record.duration, kLongest);
+  constexpr std::chrono::hours kMax{24 * 365};
+  return Clock::now() + std::min<Clock::duration>(request.record.duration, kMax);
 }
 
 } // namespace

@@ -23,7 +23,7 @@ using capture::kRecordingFormat;
 using File = ReceivedFiles::File;
 
 // In memory, decoded, it is a multiple of this. A minute of a busy JVM takes a few MiB.
-constexpr std::uint64_t kLargestRecording = std::uint64_t{256} << 20U;
+constexpr std::uint64_t kMaxRecordingBytes = std::uint64_t{256} << 20U;
 
 File* find_format(std::vector<File>& files, std::string_view format) {
   const auto found = std::find_if(files.begin(), files.end(),
@@ -45,7 +45,7 @@ Result<File> fetch_recording(const std::string& path,
 }
 
 Result<profile::Profile> read_recording(const File& file) {
-  if (file.bytes > kLargestRecording) {
+  if (file.bytes > kMaxRecordingBytes) {
     return base::make_failure(ErrorCode::kLimit,
                               "the recording is too large to turn into a page here");
   }

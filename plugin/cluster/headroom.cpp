@@ -21,7 +21,7 @@ constexpr std::uint64_t kCaptureNeeds = 32 * kMebibyte;
 // The agent's tables and its thread, in the JVM's own container: up to 2 MiB were seen.
 constexpr std::uint64_t kAgentNeeds = 4 * kMebibyte;
 // The least memory that a JVM is known to run in.
-constexpr std::uint64_t kSmallestJvm = 32 * kMebibyte;
+constexpr std::uint64_t kMinJvmBytes = 32 * kMebibyte;
 
 constexpr const char* kOtherwise =
     ", or add the sidecar, which brings memory of its own (charts/jprof-sidecar); --force captures "
@@ -89,7 +89,7 @@ base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
     return {};
   }
   const bool measured = !headroom.used.empty();
-  const std::uint64_t used = measured ? total(headroom.used) : kSmallestJvm;
+  const std::uint64_t used = measured ? total(headroom.used) : kMinJvmBytes;
   const std::uint64_t left = left_of(*pod.memory_limit, used);
   if (left >= kCaptureNeeds) {
     return {};

@@ -11,7 +11,7 @@ constexpr const char* kGroup = "Pods without the sidecar";
 // A release is built with the digest of its image (docs/releasing.md). Any other build has none: a
 // name that is not pinned may belong to somebody else tomorrow.
 constexpr std::string_view kImage = JPROF_IMAGE;
-constexpr std::int64_t kLargestId = 0xffff'fffe; // user and group ids of Linux have 32 bits
+constexpr std::int64_t kMaxId = 0xffff'fffe; // user and group ids of Linux have 32 bits
 
 } // namespace
 
@@ -32,10 +32,10 @@ void add_pod_access_options(cli::Command command, PodAccessFlags& flags) {
       .one_of({"Always", "IfNotPresent", "Never"})
       .group(kGroup);
   command.option("--uid", flags.uid, "The JVM's user id, if the API does not say it")
-      .between(0, kLargestId)
+      .between(0, kMaxId)
       .group(kGroup);
   command.option("--gid", flags.gid, "The JVM's group id, if the API does not say it")
-      .between(0, kLargestId)
+      .between(0, kMaxId)
       .group(kGroup);
   command
       .option("--capability", flags.capability,

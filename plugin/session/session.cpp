@@ -241,8 +241,8 @@ Result<control::ResultMessage> Session::converse(const control::Request& request
     JPROF_TRY(send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kKeep)));
   }
   std::optional<control::ResultMessage> result;
-  constexpr std::chrono::nanoseconds kMost = std::chrono::hours(24 * 365);
-  auto until = Clock::now() + std::min(work_time(request), kMost) + timing_.overtime;
+  constexpr std::chrono::nanoseconds kMax = std::chrono::hours(24 * 365);
+  auto until = Clock::now() + std::min(work_time(request), kMax) + timing_.overtime;
   for (;;) {
     // Once there is a result, nothing is left to stop: the files only have to arrive.
     JPROF_TRY_ASSIGN(const Frame frame,

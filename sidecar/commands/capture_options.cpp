@@ -81,10 +81,10 @@ base::Status need_open_files() {
 }
 
 base::Status limit_memory() {
-  constexpr std::uint64_t kLeast = std::uint64_t{16} << 20; // as docs/design/memory.md has it
+  constexpr std::uint64_t kMin = std::uint64_t{16} << 20; // as docs/design/memory.md has it
   const std::uint64_t planned = serve::plan_memory(serve::container_memory_limit(), 1).capture;
   const std::uint64_t left = record::free_memory().value_or(planned);
-  return serve::limit_this_process(std::min(planned, std::max(left, kLeast)), 0);
+  return serve::limit_this_process(std::min(planned, std::max(left, kMin)), 0);
 }
 
 base::Result<record::CaptureRequest> request_of(const CaptureOptions& options) {

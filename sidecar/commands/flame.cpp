@@ -22,7 +22,7 @@ namespace jprof::sidecar {
 namespace {
 
 constexpr char kPaletteFile[] = "palette.map"; // in the working directory, as with flamegraph.pl
-constexpr std::size_t kLargestTable = std::size_t{64} << 20;
+constexpr std::size_t kMaxTableBytes = std::size_t{64} << 20;
 
 struct FlameCommand {
   std::string input = "-";
@@ -55,7 +55,7 @@ base::Status bad_line(const std::string& file, std::size_t line, const std::stri
 // Calls visit(line, number) for each line that is not empty.
 template <typename Visit>
 base::Status each_line(const std::string& file, Visit visit) {
-  JPROF_TRY_ASSIGN(const std::string text, base::read_file(file, kLargestTable));
+  JPROF_TRY_ASSIGN(const std::string text, base::read_file(file, kMaxTableBytes));
   std::size_t number = 1;
   for (std::size_t from = 0; from < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', from), text.size());

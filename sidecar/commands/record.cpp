@@ -40,8 +40,8 @@ namespace {
 
 using record::CaptureOutcome;
 
-constexpr std::size_t kMostFileBytes = std::size_t{2} << 30;
-constexpr std::size_t kLongestPath = 4096;
+constexpr std::size_t kMaxFileBytes = std::size_t{2} << 30;
+constexpr std::size_t kMaxPathBytes = 4096;
 
 struct RecordOptions {
   CaptureOptions capture{.duration = "10s"};
@@ -139,7 +139,7 @@ class ProgressLine {
 };
 
 base::Status copy_file(const std::string& from, const std::string& to) {
-  JPROF_TRY_ASSIGN(const std::string bytes, base::read_file(from, kMostFileBytes));
+  JPROF_TRY_ASSIGN(const std::string bytes, base::read_file(from, kMaxFileBytes));
   return base::write_output(to, bytes, 0666); // less the umask
 }
 
@@ -204,12 +204,12 @@ int report(const CaptureOutcome& outcome, const std::vector<Output>& outputs,
   if (outcome.partial) {
     std::printf("  partial   %s\n", base::printable(outcome.partial_reason).c_str());
     if (!outcome.cure.empty()) {
-      std::printf("  cure      %s\n", base::printable(outcome.cure, kLongestPath).c_str());
+      std::printf("  cure      %s\n", base::printable(outcome.cure, kMaxPathBytes).c_str());
     }
   }
   std::fputs(capture::summary_text(record::measured_of(outcome), detail).c_str(), stdout);
   for (const Output& output : outputs) {
-    std::printf("%s\n", base::printable(output.path, kLongestPath).c_str());
+    std::printf("%s\n", base::printable(output.path, kMaxPathBytes).c_str());
   }
   return outcome.exit_code();
 }
@@ -247,7 +247,7 @@ base::Result<int> run_record(RecordOptions options, bool json) {
   tell_of_abandoned(base::directory_of(options.outputs.front()));
   StopOnSignal signals("the recording is being finished",
                        "leaves what there is in " +
-                           base::printable(request.directory, kLongestPath));
+                           base::printable(request.directory, kMaxPathBytes));
   JPROF_TRY_ASSIGN(record::WorkDirectory work, record::WorkDirectory::make(request.directory));
   ProgressLine line(!json);
   const auto show = [&line](const record::CaptureProgress& progress) { line.show(progress); };

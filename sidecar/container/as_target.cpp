@@ -173,9 +173,9 @@ LeftBehind& left_behind() {
 // number.
 bool wait_for_end(pid_t child, base::Deadline deadline) {
   constexpr std::chrono::microseconds kFirst{20};
-  constexpr std::chrono::microseconds kLongest{2000};
+  constexpr std::chrono::microseconds kMax{2000};
   for (auto pause = kFirst; ::waitpid(child, nullptr, WNOHANG) == 0;
-       pause = std::min(pause * 2, kLongest)) {
+       pause = std::min(pause * 2, kMax)) {
     if (deadline.expired()) {
       return false;
     }

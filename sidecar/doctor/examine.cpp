@@ -222,7 +222,7 @@ Check check_memory(const TargetRoot& root, const jvm::Target& target, std::uint6
                                   container::memory_groups_of(target.process, root),
                                   record::surroundings(pod_memory));
   const record::MemoryNeed need =
-      record::memory_need(record::usual_region_bytes(target.status.threads));
+      record::memory_need(record::default_region_bytes(target.status.threads));
   if (const base::Status enough = headroom.check(need); !enough) {
     return checks::fail(CheckId::kMemory, enough.error());
   }

@@ -103,7 +103,7 @@ base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const T
       return opened;
     });
     if (place) {
-      DeliveredAgent delivered(target, Rung::kCopy, std::string(directory) + "/" + name);
+      DeliveredAgent delivered(target, AgentSource::kCopy, std::string(directory) + "/" + name);
       delivered.owns(std::move(*place), name);
       return delivered;
     }
@@ -125,7 +125,7 @@ base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const T
 } // namespace
 
 DeliveredAgent::DeliveredAgent(DeliveredAgent&& other) noexcept
-    : target_(other.target_), rung_(other.rung_), path_(std::move(other.path_)),
+    : target_(other.target_), source_(other.source_), path_(std::move(other.path_)),
       directory_(std::move(other.directory_)), name_(std::exchange(other.name_, {})) {}
 
 DeliveredAgent::~DeliveredAgent() {
@@ -172,7 +172,7 @@ base::Result<DeliveredAgent> deliver_agent(const jvm::Target& target, const Agen
     });
     const std::string problem = looked ? looked->text : looked.error().message;
     if (problem.empty()) {
-      return DeliveredAgent(target, Rung::kSharedVolume, path);
+      return DeliveredAgent(target, AgentSource::kSharedVolume, path);
     }
     skipped.push_back("shared volume: " + problem);
   } else {

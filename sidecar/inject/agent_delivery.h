@@ -17,13 +17,13 @@ namespace jprof::inject {
 // the JVM keeps what it has mapped. Both then sweep away what killed sessions have left next to it.
 class DeliveredAgent {
  public:
-  DeliveredAgent(const jvm::Target& target, Rung rung, std::string path)
-      : target_(&target), rung_(rung), path_(std::move(path)) {}
+  DeliveredAgent(const jvm::Target& target, AgentSource source, std::string path)
+      : target_(&target), source_(source), path_(std::move(path)) {}
   DeliveredAgent(DeliveredAgent&& other) noexcept;
   DeliveredAgent& operator=(DeliveredAgent&&) = delete;
   ~DeliveredAgent();
 
-  Rung rung() const { return rung_; }
+  AgentSource source() const { return source_; }
   const std::string& path() const { return path_; } // as the JVM sees it
   void owns(base::UniqueFd directory, std::string name);
   void remove();
@@ -31,7 +31,7 @@ class DeliveredAgent {
 
  private:
   const jvm::Target* target_; // outlives us: both live in connect_agent
-  Rung rung_;
+  AgentSource source_;
   std::string path_;
   base::UniqueFd directory_; // of our copy
   std::string name_;

@@ -128,7 +128,7 @@ bool load_resident(const jvm::Target& target, const ControlSocket& control, Dead
     link.skipped.push_back("resident copy: " + loaded.error().message);
     return false;
   }
-  link.rung = Rung::kResident;
+  link.source = AgentSource::kResident;
   return true;
 }
 
@@ -146,11 +146,11 @@ base::Status load_delivered(const jvm::Target& target, const AgentOptions& optio
   // musl's loader identifies a library only by its file: without the file the next session would
   // map another copy, and removing it frees no space, because the mapping holds the file's blocks.
   const bool only_by_file = target.vm.libc == container::Libc::kMusl;
-  if (loaded && only_by_file && !link.handed_over && agent.rung() == Rung::kCopy) {
+  if (loaded && only_by_file && !link.handed_over && agent.source() == AgentSource::kCopy) {
     link.stays = agent.path();
     agent.keep();
   }
-  link.rung = agent.rung();
+  link.source = agent.source();
   return loaded;
 }
 

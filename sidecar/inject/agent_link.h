@@ -30,7 +30,7 @@ struct AgentOptions {
 
 // How the JVM got the library: it was there from an earlier session or -agentpath, was found on a
 // shared volume, or was copied (ARCHITECTURE.md, "Delivery of the agent").
-enum class Rung { kResident, kSharedVolume, kCopy };
+enum class AgentSource { kResident, kSharedVolume, kCopy };
 
 // A JVM whose agent waits for the start message. The socket is SEQPACKET; its peer is the target by
 // SO_PEERCRED and knew the nonce; everything else in `hello` is only the JVM's word. The link's
@@ -38,7 +38,7 @@ enum class Rung { kResident, kSharedVolume, kCopy };
 struct AgentLink {
   base::UniqueFd socket;
   wire::HelloMessage hello{}; // its strings certainly end in NUL
-  Rung rung = Rung::kCopy;
+  AgentSource source = AgentSource::kCopy;
   std::string library; // path given to the JVM; no longer there for kCopy, except on musl
   std::string stays;   // the copy that is left while the JVM runs (musl), empty if none is
   std::vector<std::string> skipped; // why a better way was not taken, one sentence each

@@ -48,7 +48,7 @@ base::Result<wire::Engine> engine_of(const CaptureRequest& request) {
 }
 
 base::Status check_request(const CaptureRequest& request) {
-  constexpr std::chrono::microseconds kShortestInterval{50};
+  constexpr std::chrono::microseconds kMinInterval{50};
   if (request.event != "cpu") {
     return base::make_failure(ErrorCode::kUsage, "event '" + request.event + "' cannot be recorded",
                               "use --event cpu");
@@ -57,7 +57,7 @@ base::Status check_request(const CaptureRequest& request) {
     return base::make_failure(ErrorCode::kUsage, "the duration must be above 0 and at most 24h",
                               "give --duration a value with a unit: 10s, 2m");
   }
-  if (request.interval < kShortestInterval || request.interval > std::chrono::seconds(10)) {
+  if (request.interval < kMinInterval || request.interval > std::chrono::seconds(10)) {
     return base::make_failure(ErrorCode::kUsage,
                               "the interval must be at least 50us and at most 10s",
                               "give --interval a value with a unit: 10ms is the default");

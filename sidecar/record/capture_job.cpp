@@ -23,7 +23,7 @@
 #include "sidecar/record/oom_kill.h"
 #include "sidecar/record/recorder.h"
 #include "sidecar/record/recording_file.h"
-#include "sidecar/record/region.h"
+#include "sidecar/record/region_memory.h"
 #include "sidecar/record/standstill.h"
 #include "sidecar/sandbox/sandbox.h"
 #include "sidecar/symbols/symbolizer.h"
@@ -224,7 +224,7 @@ class Capture {
     outcome_.java_version = jvm::known_version(base::sanitize_utf8(link.hello.java_version));
     outcome_.agent_version = base::sanitize_utf8(link.hello.agent_version);
     outcome_.skipped_deliveries = link.skipped;
-    if (!request_.agent_volume.empty() && link.rung == inject::Rung::kCopy) {
+    if (!request_.agent_volume.empty() && link.source == inject::AgentSource::kCopy) {
       outcome_.notes.push_back("the agent's volume was not used: " + inject::volume_refusal(link));
     }
     if (!link.stays.empty()) {
@@ -437,7 +437,7 @@ class Capture {
     return base::make_failure(
         ErrorCode::kLimit,
         name + " would take " + base::mebibytes(bytes) + ", the capture's other files take " +
-            base::mebibytes(taken) + " and all may take " + base::mebibytes(request_.most_bytes),
+            base::mebibytes(taken) + " and all may take " + base::mebibytes(request_.max_bytes),
         "convert profile.jprof elsewhere, or raise limits.captureBytes of the sidecar");
   }
 

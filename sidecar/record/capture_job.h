@@ -27,7 +27,7 @@ inline constexpr char kRecordingFile[] = "profile.jprof";
 struct CaptureRequest {
   std::optional<std::int32_t> pid; // empty: the one JVM that is visible
   std::chrono::nanoseconds duration{std::chrono::seconds(10)};
-  std::chrono::nanoseconds interval{kUsualInterval};
+  std::chrono::nanoseconds interval{kDefaultInterval};
   std::string event = "cpu";
   std::string engine = "auto"; // or "cpu-timer", "perf-clock" (which falls back to the timer)
   std::string walker = "vmstructs";
@@ -44,7 +44,7 @@ struct CaptureRequest {
   std::string directory;
   // What all files in it may take together, including a manifest; 0: no limit. A recording that
   // comes near the limit ends early but whole; a derived file that would exceed it is not made.
-  std::uint64_t most_bytes = 0;
+  std::uint64_t max_bytes = 0;
   // From the agent's start on, this process may only do what reading the JVM's output takes, for
   // good (sandbox/sandbox.h). It may write only in the folders in `writable`, which include the
   // parent of `directory`.

@@ -18,7 +18,7 @@ using std::chrono::nanoseconds;
 using wire::Counter;
 
 // A method's name may take 64 KiB; the recording has all of it.
-constexpr std::size_t kLongestName = 512;
+constexpr std::size_t kMaxNameBytes = 512;
 
 AgentCost cost_of(const RecorderResult& result) {
   const std::uint64_t signals = result.counter(Counter::kEntered);
@@ -121,7 +121,7 @@ std::string perf_refusal(const RecorderResult& result) {
   return "perf's clock, which keeps intervals below the kernel's tick, could not be used: " + why;
 }
 
-void add_unsampled(const ThreadBook::Unsampled& unsampled, const char* why,
+void add_unsampled(const ThreadRegistry::Unsampled& unsampled, const char* why,
                    std::vector<std::string>& notes) {
   if (unsampled.cpu.count() > 0) {
     notes.push_back(std::to_string(unsampled.threads) + " threads " + why + ": " +
@@ -322,7 +322,7 @@ capture::Measured measured_of(const CaptureOutcome& outcome) {
     out.losses.push_back({loss.reason, loss.samples, loss.weight});
   }
   for (const MethodShare& method : outcome.hottest) {
-    out.hottest.push_back({method.name.substr(0, kLongestName), method.samples, method.weight});
+    out.hottest.push_back({method.name.substr(0, kMaxNameBytes), method.samples, method.weight});
   }
   for (const base::Error& error : outcome.file_errors) {
     out.file_errors.push_back(error.text());

@@ -18,11 +18,11 @@ struct Room {
 
 inline Room room_of(const CaptureRequest& request) {
   constexpr std::uint64_t kManifest = 64U << 10;
-  if (request.most_bytes == 0) {
+  if (request.max_bytes == 0) {
     return {};
   }
   Room room;
-  room.files = request.most_bytes - std::min(kManifest, request.most_bytes / 4);
+  room.files = request.max_bytes - std::min(kManifest, request.max_bytes / 4);
   // The last chunks are written after it has been asked to end.
   room.recording_ends = request.formats.empty() ? room.files / 8 * 7 : room.files / 2;
   return room;

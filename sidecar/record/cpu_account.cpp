@@ -18,7 +18,7 @@ constexpr nanoseconds kWorthNaming{1'000'000};
 std::string causes_of(const RecorderResult& result) {
   std::string text;
   const auto add = [&](const std::string& cause) { text += (text.empty() ? "" : ", ") + cause; };
-  const auto add_threads = [&](const ThreadBook::Unsampled& unsampled, const char* why) {
+  const auto add_threads = [&](const ThreadRegistry::Unsampled& unsampled, const char* why) {
     if (unsampled.cpu.count() > 0) {
       add(time_text(unsampled.cpu) + " in " + std::to_string(unsampled.threads) + " threads that " +
           why);
@@ -53,9 +53,9 @@ std::string causes_of(const RecorderResult& result) {
 } // namespace
 
 nanoseconds nanos(std::uint64_t count) {
-  constexpr std::uint64_t kMost = std::uint64_t{1}
-                                  << 60; // sums of a few such values do not overflow
-  return nanoseconds(static_cast<std::int64_t>(std::min(count, kMost)));
+  constexpr std::uint64_t kMax = std::uint64_t{1}
+                                 << 60; // sums of a few such values do not overflow
+  return nanoseconds(static_cast<std::int64_t>(std::min(count, kMax)));
 }
 
 nanoseconds process_cpu(const RecorderResult& result) {
@@ -65,13 +65,13 @@ nanoseconds process_cpu(const RecorderResult& result) {
 }
 
 nanoseconds ended_unseen(const RecorderResult& result, nanoseconds rests) {
-  constexpr nanoseconds kLeast{1'000'000};
-  constexpr std::int64_t kLeastPart = 1000;
+  constexpr nanoseconds kMin{1'000'000};
+  constexpr std::int64_t kMinPart = 1000;
   const nanoseconds process = process_cpu(result);
   const nanoseconds unseen = process - rests - nanos(result.counter(Counter::kWeight)) -
                              nanos(result.counter(Counter::kLostWeight)) -
                              nanos(result.counter(Counter::kAgentCpuNanosBetween));
-  return unseen > kLeast && unseen > process / kLeastPart ? unseen : nanoseconds(0);
+  return unseen > kMin && unseen > process / kMinPart ? unseen : nanoseconds(0);
 }
 
 capture::Coverage coverage_of(const RecorderResult& result, nanoseconds interval,

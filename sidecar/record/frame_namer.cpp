@@ -15,7 +15,7 @@ using profile::FrameId;
 using profile::StackId;
 
 // If a hostile agent fills a cache, it is dropped; it is only a cache.
-constexpr std::size_t kMostCached = 1U << 20;
+constexpr std::size_t kMaxCached = 1U << 20;
 // The names of a well-behaved agent are read once per generation, and again after the cache has
 // been dropped.
 constexpr std::uint64_t kTimesRead = 4;
@@ -119,7 +119,7 @@ StackId FrameNamer::stack(const wire::SampleSlot& sample) {
   if ((sample.stack & wire::kStackIsError) != 0) {
     return single(error_frame(error_frame_label(sample.stack & ~wire::kStackIsError)));
   }
-  if (stacks_.size() > kMostCached) {
+  if (stacks_.size() > kMaxCached) {
     stacks_.clear();
   }
   const std::uint64_t key = key_of(sample.generation, sample.stack);
@@ -199,7 +199,7 @@ FrameId FrameNamer::java_frame(const wire::SampleSlot& sample, wire::Frame frame
     return error_frame(
         error_frame_label(static_cast<std::uint64_t>(wire::ErrorFrame::kNameStoreFull)));
   }
-  if (java_methods_.size() > kMostCached || line_entries_ > kMostCached) {
+  if (java_methods_.size() > kMaxCached || line_entries_ > kMaxCached) {
     java_methods_.clear();
     line_entries_ = 0;
   }
@@ -255,7 +255,7 @@ FrameId FrameNamer::native_frame(const wire::SampleSlot& sample, wire::Frame fra
   // A caller's frame holds the return address, which may be the first byte of the next function.
   const std::uint64_t address = wire::frame_payload(frame);
   const std::uint64_t inside = interrupted || address == 0 ? address : address - 1;
-  if (native_frames_.size() > kMostCached) {
+  if (native_frames_.size() > kMaxCached) {
     native_frames_.clear();
   }
   if (const auto found = native_frames_.find(inside); found != native_frames_.end()) {

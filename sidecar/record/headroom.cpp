@@ -36,11 +36,11 @@ MemoryNeed memory_need(std::uint64_t region_bytes) {
   // serve, its connection, the capture and the session, with what the kernel holds for them, took 6
   // to 9 MiB in addition to the region; with everything at its smallest, 8 MiB in all.
   constexpr std::uint64_t kProcesses = 12 * kMebibyte;
-  constexpr std::uint64_t kLeast = 8 * kMebibyte;
+  constexpr std::uint64_t kMin = 8 * kMebibyte;
   // Up to 2 MiB: the agent's tables and thread, the JVM's attach thread, the page tables of the
   // region; nothing of the region itself, which is charged to us.
   constexpr std::uint64_t kAgent = 4 * kMebibyte;
-  return {region_bytes + kProcesses, kLeast, kAgent};
+  return {region_bytes + kProcesses, kMin, kAgent};
 }
 
 Surroundings surroundings(std::uint64_t pod_limit) {

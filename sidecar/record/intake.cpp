@@ -12,9 +12,9 @@ namespace jprof::record {
 namespace {
 
 // CPU time whose time of use is unknown is written in at most this many parts.
-constexpr std::int64_t kMostParts = 60;
+constexpr std::int64_t kMaxParts = 60;
 constexpr std::size_t kShortDepth = 256;
-constexpr std::size_t kShortestDepth = 32;
+constexpr std::size_t kMinDepth = 32;
 
 std::uint64_t monotonic_ns() {
   timespec now{};
@@ -87,7 +87,7 @@ base::Status Intake::drain(Reading reading, const Enough& enough) {
 }
 
 void Intake::write_rests() {
-  for (const ThreadBook::Rest& rest : threads_.take_rests()) {
+  for (const ThreadRegistry::Rest& rest : threads_.take_rests()) {
     write_rest(rest, rest.was_sampled ? profile::kAfterLastSample : profile::kNotSampled);
   }
 }
@@ -98,7 +98,7 @@ std::uint64_t& Intake::rest_of(std::string_view label) {
                                             : rests_.ended_unseen_ns;
 }
 
-void Intake::write_rest(const ThreadBook::Rest& rest, std::string_view label) {
+void Intake::write_rest(const ThreadRegistry::Rest& rest, std::string_view label) {
   if (sink_error_) {
     unwritten_.weight += rest.weight_ns;
     unwritten_.rests_ns += rest.weight_ns;
@@ -120,7 +120,7 @@ void Intake::write_rest(const ThreadBook::Rest& rest, std::string_view label) {
 void Intake::write_unseen(std::uint64_t weight_ns, std::chrono::nanoseconds duration) {
   const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(1, duration.count()));
   const auto parts = static_cast<std::uint64_t>(
-      std::clamp<std::int64_t>(duration / std::chrono::seconds(1), 1, kMostParts));
+      std::clamp<std::int64_t>(duration / std::chrono::seconds(1), 1, kMaxParts));
   const profile::ThreadId thread =
       writer_.add_thread({.name = writer_.intern_string("[threads that ended unseen]"),
                           .cpu = std::chrono::nanoseconds(static_cast<std::int64_t>(weight_ns))});
@@ -178,15 +178,15 @@ void Intake::take(const wire::SampleSlot& slot) {
 
 void Intake::write(const profile::Sample& sample) {
   last_time_ = std::max(last_time_, sample.time);
-  look_at_sink(writer_.add_sample(sample));
+  check_sink(writer_.add_sample(sample));
 }
 
 void Intake::flush() {
-  look_at_sink(writer_.flush());
+  check_sink(writer_.flush());
 }
 
 // What the sink has not taken is not in the recording, and the sums are those of the recording.
-void Intake::look_at_sink(const base::Status& status) {
+void Intake::check_sink(const base::Status& status) {
   if (status) {
     return;
   }
@@ -292,7 +292,7 @@ void Intake::watch_memory() {
     namer_.forget_lines();
   }
   if (used > limit / 4 * 3) {
-    namer_.limit_depth(used > limit ? 2 : used > limit / 8 * 7 ? kShortestDepth : kShortDepth);
+    namer_.limit_depth(used > limit ? 2 : used > limit / 8 * 7 ? kMinDepth : kShortDepth);
     detail_was_cut_ = true;
   }
   dictionary_full_ = used > limit + limit / 2;

@@ -6,7 +6,7 @@
 #include "sidecar/record/frame_namer.h"
 #include "sidecar/record/hot_methods.h"
 #include "sidecar/record/region_reader.h"
-#include "sidecar/record/thread_book.h"
+#include "sidecar/record/thread_registry.h"
 
 #include <chrono>
 #include <cstddef>
@@ -55,7 +55,7 @@ class Intake {
   // Writes everything so far to the sink.
   void flush();
   // Rereads the table of threads. The next drain writes the rests that it reports.
-  void update_threads(ThreadBook::CpuTimes cpu_times) { threads_.update(cpu_times); }
+  void update_threads(ThreadRegistry::CpuTimes cpu_times) { threads_.update(cpu_times); }
   void modules_changed() { namer_.forget_addresses(); }
   // A limit has been reached: nothing more should be recorded.
   bool full() const;
@@ -63,7 +63,7 @@ class Intake {
   bool overfull() const;
 
   const HotMethods& hot() const { return hot_; }
-  const ThreadBook& threads() const { return threads_; }
+  const ThreadRegistry& threads() const { return threads_; }
   std::uint64_t samples() const { return samples_; }
   std::uint64_t error_samples() const { return error_samples_; }
   // The same by the frame that says why ("[truncated]" and so on), most frequent first.
@@ -96,10 +96,10 @@ class Intake {
  private:
   base::Status take_waiting(const Enough& enough);
   void take(const wire::SampleSlot& slot);
-  void write_rest(const ThreadBook::Rest& rest, std::string_view label);
+  void write_rest(const ThreadRegistry::Rest& rest, std::string_view label);
   std::uint64_t& rest_of(std::string_view label);
   void write(const profile::Sample& sample);
-  void look_at_sink(const base::Status& status);
+  void check_sink(const base::Status& status);
   void take_back(const profile::Sample& sample);
   void watch_memory();
   std::string_view error_label(profile::StackId stack) const;
@@ -110,7 +110,7 @@ class Intake {
   RegionReader& region_;
   profile::RecordingWriter& writer_;
   FrameNamer namer_;
-  ThreadBook threads_;
+  ThreadRegistry threads_;
   HotMethods hot_;
   IntakeLimits limits_;
   std::vector<wire::SampleSlot> slots_;

@@ -9,8 +9,8 @@
 namespace jprof::record {
 namespace {
 
-constexpr std::int64_t kMostBci = 0xffff;  // JVMS 4.7.3
-constexpr std::int64_t kMostLine = 0xffff; // JVMS 4.7.12
+constexpr std::int64_t kMaxBci = 0xffff;  // JVMS 4.7.3
+constexpr std::int64_t kMaxLine = 0xffff; // JVMS 4.7.12
 
 class Stream {
  public:
@@ -69,7 +69,7 @@ LineTable::LineTable(std::string_view bytes, bool excludes_zero) {
     }
     bci += *forward;
     line += *down;
-    if (bci < 0 || bci > kMostBci || line < 0 || line > kMostLine) {
+    if (bci < 0 || bci > kMaxBci || line < 0 || line > kMaxLine) {
       entries_.clear(); // no line table
       return;
     }

@@ -5,7 +5,7 @@
 #include "lib/profile/profile.h"
 #include "sidecar/container/memory_group.h"
 #include "sidecar/record/intake.h"
-#include "sidecar/record/region.h"
+#include "sidecar/record/region_memory.h"
 
 #include <algorithm>
 #include <sys/resource.h>
@@ -33,17 +33,17 @@ std::optional<std::uint64_t> lesser(std::optional<std::uint64_t> a,
 }
 
 MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes) {
-  constexpr std::uint64_t kLeastDictionaryBytes = 4U << 20;
-  constexpr std::uint64_t kLeastTimedSamples = 20'000;
-  constexpr std::uint64_t kMostTimedSamples = 2'000'000;
+  constexpr std::uint64_t kMinDictionaryBytes = 4U << 20;
+  constexpr std::uint64_t kMinTimedSamples = 20'000;
+  constexpr std::uint64_t kMaxTimedSamples = 2'000'000;
   const std::uint64_t most_dictionary = IntakeLimits{}.dictionary_bytes;
   if (!free_bytes) {
-    return {kDefaultRegionBytes, most_dictionary, kMostTimedSamples};
+    return {kDefaultRegionBytes, most_dictionary, kMaxTimedSamples};
   }
-  return {std::clamp<std::uint64_t>(*free_bytes / 4, kLeastRegionBytes, kDefaultRegionBytes),
-          std::clamp<std::uint64_t>(*free_bytes / 4, kLeastDictionaryBytes, most_dictionary),
-          std::clamp<std::uint64_t>(*free_bytes / 4 / sizeof(profile::Sample), kLeastTimedSamples,
-                                    kMostTimedSamples)};
+  return {std::clamp<std::uint64_t>(*free_bytes / 4, kMinRegionBytes, kDefaultRegionBytes),
+          std::clamp<std::uint64_t>(*free_bytes / 4, kMinDictionaryBytes, most_dictionary),
+          std::clamp<std::uint64_t>(*free_bytes / 4 / sizeof(profile::Sample), kMinTimedSamples,
+                                    kMaxTimedSamples)};
 }
 
 std::uint64_t region_bytes_for(const RegionNeed& need) {
@@ -63,8 +63,8 @@ std::uint64_t region_bytes_for(const RegionNeed& need) {
                     kDefaultRegionBytes / 4, kDefaultRegionBytes);
 }
 
-std::uint64_t usual_region_bytes(std::uint64_t threads) {
-  return region_bytes_for({.interval = kUsualInterval,
+std::uint64_t default_region_bytes(std::uint64_t threads) {
+  return region_bytes_for({.interval = kDefaultInterval,
                            .processors = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)),
                            .threads = threads});
 }

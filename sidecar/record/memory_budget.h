@@ -30,7 +30,7 @@ struct MemoryBudget {
 MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes);
 
 // The interval of a capture if nobody asks for another one.
-inline constexpr std::chrono::milliseconds kUsualInterval{10};
+inline constexpr std::chrono::milliseconds kDefaultInterval{10};
 
 struct RegionNeed {
   std::chrono::nanoseconds interval{0}; // in CPU time, between the samples of a thread
@@ -42,6 +42,6 @@ struct RegionNeed {
 // a second of deep stacks that all differ, and for twice the current number of threads.
 std::uint64_t region_bytes_for(const RegionNeed& need);
 // The same for this machine's processors and the default interval.
-std::uint64_t usual_region_bytes(std::uint64_t threads);
+std::uint64_t default_region_bytes(std::uint64_t threads);
 
 } // namespace jprof::record

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/recorder.h"
 
-#include "sidecar/record/control_channel.h"
+#include "sidecar/record/agent_channel.h"
+#include "sidecar/record/agent_start.h"
 #include "sidecar/record/cpu_account.h"
-#include "sidecar/record/gap_book.h"
-#include "sidecar/record/session_start.h"
-#include "sidecar/record/session_summary.h"
+#include "sidecar/record/gap_tracker.h"
+#include "sidecar/record/recorder_summary.h"
 #include "sidecar/record/stop_waker.h"
 #include "sidecar/record/symbol_supply.h"
 
@@ -37,7 +37,7 @@ constexpr std::uint64_t kBusyShare = 4;
 constexpr milliseconds kBusyPeriod{25};
 // A drain is interrupted after this long, to check for stops, deadlines and the agent's messages.
 constexpr milliseconds kSlice{100};
-constexpr int kMostMessages = 64; // SymbolSupply asks for 32 at most
+constexpr int kMaxMessages = 64; // SymbolSupply asks for 32 at most
 constexpr std::size_t kProgressMethods = 5;
 constexpr std::size_t kResultMethods = 10;
 
@@ -65,10 +65,10 @@ IntakeLimits limits_of(const RecorderOptions& options) {
 }
 
 // One recording, from the agent's Started message to the end chunk.
-class Session {
+class ActiveRecording {
  public:
-  Session(const RecorderInput& input, const RecorderOptions& options, RegionReader& region,
-          const wire::StartedMessage& started, steady_clock::time_point asked)
+  ActiveRecording(const RecorderInput& input, const RecorderOptions& options, RegionReader& region,
+                  const wire::StartedMessage& started, steady_clock::time_point asked)
       : input_(input), options_(options), region_(region), waker_(input.stop), asked_(asked),
         begin_(steady_clock::now()), writer_(input.sink, opening_info(), {.tick = tick()}),
         intake_(region_, writer_, input.native.namer, limits_of(options)), flush_(kFlushPeriod),
@@ -85,7 +85,7 @@ class Session {
       drain_once(Reading::kLive);
       report_progress();
       decide_stop();
-      look_at_process();
+      check_process();
       if (!ended_) {
         wait();
       }
@@ -111,8 +111,8 @@ class Session {
 
   // The tick of the timers; 0 for a clock without one. The agent says so, hence the limit.
   nanoseconds tick() const {
-    constexpr std::uint64_t kMostTick = 1'000'000'000;
-    return nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMostTick)));
+    constexpr std::uint64_t kMaxTick = 1'000'000'000;
+    return nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMaxTick)));
   }
   nanoseconds elapsed() const { return steady_clock::now() - begin_; }
 
@@ -145,7 +145,7 @@ class Session {
   }
 
   // The agent ends in an orderly way: what it has sampled by then is counted.
-  void look_at_sink() {
+  void check_sink() {
     if (intake_.sink_error() && !result_.sink_error) {
       blame_sink(*intake_.sink_error());
       ask_to_stop();
@@ -158,8 +158,8 @@ class Session {
   }
 
   void update_tables(Reading reading) {
-    intake_.update_threads(reading == Reading::kFinal ? ThreadBook::CpuTimes::kWrite
-                                                      : ThreadBook::CpuTimes::kIfDue);
+    intake_.update_threads(reading == Reading::kFinal ? ThreadRegistry::CpuTimes::kWrite
+                                                      : ThreadRegistry::CpuTimes::kIfDue);
     if (input_.native.set_modules && input_.native.set_modules(region_.read_modules())) {
       intake_.modules_changed();
       if (supply_ && reading == Reading::kLive) {
@@ -199,7 +199,7 @@ class Session {
     if (flush_.due(now)) {
       intake_.flush();
     }
-    look_at_sink();
+    check_sink();
   }
 
   void report_progress() {
@@ -222,9 +222,9 @@ class Session {
   }
 
   // Its last messages are read first.
-  void look_at_process() {
+  void check_process() {
     if (input_.ended && process_.due(steady_clock::now()) && input_.ended()) {
-      hear_agent();
+      read_messages();
       result_.jvm_gone = result_.jvm_gone || !ended_;
       ended_ = true;
     }
@@ -275,11 +275,11 @@ class Session {
     std::array<pollfd, 2> waits{
         {{input_.socket, POLLIN, 0}, {stop_asked_ ? -1 : waker_.fd(), POLLIN, 0}}};
     ::poll(waits.data(), waits.size(), static_cast<int>(period.count()));
-    hear_agent();
+    read_messages();
   }
 
-  void hear_agent() {
-    for (int i = 0; i < kMostMessages; ++i) {
+  void read_messages() {
+    for (int i = 0; i < kMaxMessages; ++i) {
       const base::Result<std::optional<AgentMessage>> message = receive(input_.socket);
       if (!message) {
         end_early(message.error().message);
@@ -315,7 +315,7 @@ class Session {
     take_counters();
     write_rests(clean);
     intake_.flush(); // so that refusals are known before the sums are made
-    look_at_sink();
+    check_sink();
     if (clean) {
       result_.reason = static_cast<wire::StopReason>(stopped_->reason);
       result_.stragglers = stopped_->in_flight;
@@ -444,7 +444,7 @@ class Session {
   steady_clock::time_point begin_;
   profile::RecordingWriter writer_;
   Intake intake_;
-  GapBook gaps_;
+  GapTracker gaps_;
   Timer flush_;
   Timer tables_;
   Timer process_{kProcessPeriod};
@@ -475,7 +475,7 @@ base::Result<RecorderResult> record(const RecorderInput& input, const RecorderOp
     input.on_start();
   }
   JPROF_TRY_ASSIGN(RegionReader reader, RegionReader::open(region, options.region_bytes, session));
-  return Session(input, options, reader, started, asked).run();
+  return ActiveRecording(input, options, reader, started, asked).run();
 }
 
 } // namespace jprof::record

@@ -11,7 +11,7 @@
 #include "lib/wire/region.h"
 #include "sidecar/record/capture_job.h"
 #include "sidecar/record/intake.h"
-#include "sidecar/record/region.h"
+#include "sidecar/record/region_memory.h"
 #include "sidecar/record/region_reader.h"
 #include "sidecar/symbols/symbolizer.h"
 
@@ -117,10 +117,10 @@ struct RecorderResult {
   std::uint64_t left_out = 0;        // samples unread for lack of time or memory
   std::uint64_t damaged = 0;         // entries of the region with impossible references or times
   std::vector<MethodShare> hottest;  // at most ten
-  ThreadBook::Unsampled blocked;     // no signal reached them
-  ThreadBook::Unsampled never_armed; // the kernel gave no timer
-  ThreadBook::Unsampled sandboxed;   // seccomp filters of their own
-  capture::Coverage coverage;        // of the CPU time that the JVM has used
+  ThreadRegistry::Unsampled blocked; // no signal reached them
+  ThreadRegistry::Unsampled never_armed;            // the kernel gave no timer
+  ThreadRegistry::Unsampled sandboxed;              // seccomp filters of their own
+  capture::Coverage coverage;                       // of the CPU time that the JVM has used
   std::optional<std::chrono::nanoseconds> old_code; // as capture::Measured has it
 
   std::uint64_t counter(wire::Counter counter) const {

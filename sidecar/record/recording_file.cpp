@@ -68,9 +68,9 @@ base::Status RecordingFile::refusal(int os_errno) const {
 
 // If the file system cannot reserve blocks, the write itself shows what is wrong.
 base::Status RecordingFile::take_room(std::uint64_t bytes) {
-  if (bytes > most_bytes_ - bytes_) {
+  if (bytes > max_bytes_ - bytes_) {
     return base::make_failure(base::ErrorCode::kLimit, path_ + " may have at most " +
-                                                           std::to_string(most_bytes_) +
+                                                           std::to_string(max_bytes_) +
                                                            " bytes and would exceed that");
   }
   const std::uint64_t wanted = bytes + reserve_;

@@ -19,7 +19,7 @@ class RecordingFile {
   static base::Result<RecordingFile> create(const std::string& path);
 
   // An append that would make it longer is refused whole (kLimit).
-  void limit_to(std::uint64_t bytes) { most_bytes_ = bytes; }
+  void limit_to(std::uint64_t bytes) { max_bytes_ = bytes; }
   // From now on the file's content stays out of the page cache, except for the last megabyte: a JVM
   // that shares our cgroup would pay for that cache.
   void leave_no_cache() { leave_no_cache_ = true; }
@@ -48,7 +48,7 @@ class RecordingFile {
   std::string path_;
   std::unique_ptr<base::Sha256Stream> digest_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t most_bytes_ = UINT64_MAX;
+  std::uint64_t max_bytes_ = UINT64_MAX;
   std::uint64_t reserve_ = kReserve; // 0: used, or given back
   bool leave_no_cache_ = false;
   std::uint64_t dropped_at_ = 0; // its size when pages were last dropped

@@ -17,12 +17,12 @@ using base::ErrorCode;
 constexpr std::size_t kBlockSlots = 2048;
 // The table of a well-behaved agent is far smaller; a hostile one must not keep us copying for
 // ever.
-constexpr std::uint64_t kMostTableRecords = 65536;
+constexpr std::uint64_t kMaxTableRecords = 65536;
 constexpr std::size_t kTableBlockBytes = 64U << 10;
 // The first read of a record takes this much: most stacks and names fit.
 constexpr std::size_t kGuessBytes = 512;
 // Of a name with its line table: only a hostile agent writes more.
-constexpr std::size_t kMostNameRecordBytes = 64U << 10;
+constexpr std::size_t kMaxNameRecordBytes = 64U << 10;
 
 base::Status nonsense(const std::string& what) {
   return base::make_failure(ErrorCode::kProtocol,
@@ -233,8 +233,7 @@ bool RegionReader::read_stack(std::uint32_t generation, std::uint32_t stack,
   wire::StackRecord record;
   std::memcpy(&record, guess.data(), sizeof(record));
   const std::size_t frame_bytes = record.depth * sizeof(wire::Frame);
-  if (record.ready != 1 || record.depth == 0 ||
-      (most_frames_ != 0 && record.depth > most_frames_) ||
+  if (record.ready != 1 || record.depth == 0 || (max_frames_ != 0 && record.depth > max_frames_) ||
       frame_bytes > table->bytes - offset - sizeof(record)) {
     return false;
   }
@@ -265,7 +264,7 @@ bool RegionReader::read_name(std::uint32_t generation, std::uint32_t name, Regio
       std::size_t{record.class_bytes} + record.name_bytes + record.signature_bytes;
   const bool has_lines = (record.flags & static_cast<unsigned>(wire::NameFlag::kHasLines)) != 0 &&
                          record.record_bytes > sizeof(record) + name_bytes &&
-                         record.record_bytes <= kMostNameRecordBytes;
+                         record.record_bytes <= kMaxNameRecordBytes;
   const std::size_t text_bytes = has_lines ? record.record_bytes - sizeof(record) : name_bytes;
   if (record.ready != 1 || text_bytes > table->bytes - offset - sizeof(record)) {
     return false;
@@ -293,7 +292,7 @@ std::vector<std::pair<std::uint32_t, Slot>> RegionReader::read_table(const Table
   if (table.capacity == 0) {
     return out;
   }
-  const std::uint64_t records = std::min(table.capacity, kMostTableRecords);
+  const std::uint64_t records = std::min(table.capacity, kMaxTableRecords);
   const std::uint64_t per_block = std::max<std::uint64_t>(1, kTableBlockBytes / table.record_bytes);
   std::vector<std::byte> first;
   std::vector<std::byte> again;

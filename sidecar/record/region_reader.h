@@ -80,7 +80,7 @@ class RegionReader {
   std::uint64_t stack_arena_bytes() const { return std::max(stacks_[0].bytes, stacks_[1].bytes); }
   std::uint64_t name_arena_bytes() const { return std::max(names_[0].bytes, names_[1].bytes); }
   // From now on stacks of more frames are refused: nobody asked for them. 0: no limit.
-  void refuse_deeper_than(std::size_t frames) { most_frames_ = frames; }
+  void refuse_deeper_than(std::size_t frames) { max_frames_ = frames; }
   // Samples in the ring that read_samples() has not yet given, according to the last header.
   std::uint64_t unread() const {
     const std::uint64_t behind = header_.ring_head - tail_;
@@ -117,7 +117,7 @@ class RegionReader {
   std::uint64_t tail_ = 0;
   std::uint32_t drained_generation_ = 0;
   std::uint64_t slots_in_flight_ = 0;
-  std::size_t most_frames_ = 0;
+  std::size_t max_frames_ = 0;
 };
 
 } // namespace jprof::record

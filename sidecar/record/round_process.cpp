@@ -29,7 +29,7 @@ using base::UniqueFd;
 // The JVM's part of a round: its start, and its end if it does not answer. Each of these steps has
 // a shorter deadline of its own.
 constexpr std::chrono::minutes kBesides{2};
-constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 
 // Turns the stop request of the process that waits for this one, which arrives as an event, into
 // one of ours.
@@ -95,7 +95,7 @@ base::Result<RecordedRound> record_round(CaptureRequest request, const std::stop
   if (!answer.fd || ::lseek(answer.fd.get(), 0, SEEK_SET) != 0) {
     return base::make_failure(ErrorCode::kInternal, "a round ended without a result");
   }
-  JPROF_TRY_ASSIGN(const std::string text, base::read_all(answer.fd.get(), kMostBytes, "a round"));
+  JPROF_TRY_ASSIGN(const std::string text, base::read_all(answer.fd.get(), kMaxBytes, "a round"));
   RecordedRound out;
   JPROF_TRY_ASSIGN(out.round, parse_round(text));
   out.pid = static_cast<std::int32_t>(base::json_int(about, "pid"));

@@ -3,8 +3,8 @@
 #include "sidecar/record/symbol_supply.h"
 
 #include "lib/base/file.h"
-#include "sidecar/record/control_channel.h"
-#include "sidecar/record/region.h"
+#include "sidecar/record/agent_channel.h"
+#include "sidecar/record/region_memory.h"
 
 #include <algorithm>
 #include <span>
@@ -14,8 +14,8 @@ namespace jprof::record {
 namespace {
 
 // For each module: 100,000 symbols with their names. It is held only as long as one answer takes.
-constexpr std::uint64_t kMostBytes = 4U << 20;
-constexpr std::uint64_t kLeastBytes = 4096;
+constexpr std::uint64_t kMaxBytes = 4U << 20;
+constexpr std::uint64_t kMinBytes = 4096;
 constexpr std::chrono::milliseconds kPatience{250}; // for one answer
 constexpr std::chrono::milliseconds kHoldBack{500}; // for all of them
 
@@ -47,7 +47,7 @@ void SymbolSupply::ask(Clock::time_point now) {
   }
   // Symbols are part of the module, so they are no larger than it.
   const symbols::Module& module = wanted_.front();
-  const std::uint64_t bytes = std::clamp(module.end - module.base, kLeastBytes, kMostBytes);
+  const std::uint64_t bytes = std::clamp(module.end - module.base, kMinBytes, kMaxBytes);
   auto memory = make_region(bytes);
   if (!memory || !send_symbols_wanted(socket_, module.base, bytes, memory->get())) {
     wanted_.clear(); // no memory or no agent: costs names, harms nothing

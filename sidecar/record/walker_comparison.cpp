@@ -11,7 +11,7 @@ namespace jprof::record {
 namespace {
 
 // Differences below half a point are of no use to anybody; larger ones must be beyond chance.
-constexpr double kLeastDifference = 0.005;
+constexpr double kMinDifference = 0.005;
 constexpr double kStandardErrors = 4; // many methods are compared at once
 
 double weight_of(const std::map<std::string, double>& weights, const std::string& method) {
@@ -73,7 +73,7 @@ ComparedMethod WalkerComparison::compare(const std::string& method) const {
       const WalkerShare& first = out.shares.front();
       const double apart = std::abs(share.share - first.share);
       const double chance = std::hypot(share.standard_error, first.standard_error);
-      share.differs = apart >= kLeastDifference && apart > kStandardErrors * chance;
+      share.differs = apart >= kMinDifference && apart > kStandardErrors * chance;
       out.difference = share.differs ? std::max(out.difference, apart) : out.difference;
     }
     out.shares.push_back(share);

@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::string_view kPrefix = ".jprof-";
 constexpr std::size_t kSuffix = 10;
-constexpr std::size_t kMostNames = 4096;
-constexpr std::size_t kMostAbandoned = 8;
+constexpr std::size_t kMaxNames = 4096;
+constexpr std::size_t kMaxAbandoned = 8;
 
 base::UniqueFd open_directory(const std::string& path) {
   return base::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -73,10 +73,10 @@ bool ends_before_a_sample(int fd, std::uint64_t bytes) {
   if (!read_at(fd, 0, head) || !profile::check_file_header(head)) {
     return false;
   }
-  constexpr int kMostChunks = 4096; // of two seconds each
+  constexpr int kMaxChunks = 4096; // of two seconds each
   std::uint64_t at = head.size();
   head.resize(profile::kChunkHeaderBytes);
-  for (int i = 0; i < kMostChunks; ++i) {
+  for (int i = 0; i < kMaxChunks; ++i) {
     profile::ChunkHeader chunk;
     if (bytes - at < head.size()) {
       return true;
@@ -126,7 +126,7 @@ bool has_nothing_to_read(int directory, const std::vector<std::string>& names) {
 // which we hold meanwhile, until it returns false.
 template <typename Visit>
 void visit_abandoned(const std::string& parent, Visit visit) {
-  const auto names = base::names_in(parent, kMostNames);
+  const auto names = base::names_in(parent, kMaxNames);
   for (const std::string& name : names ? *names : std::vector<std::string>()) {
     const std::string path = parent + '/' + name;
     const base::UniqueFd directory =
@@ -206,7 +206,7 @@ std::vector<std::string> abandoned_recordings(const std::string& parent) {
     if (has_recording(directory) && has_samples(directory)) {
       found.push_back(path + '/' + kRecordingFile);
     }
-    return found.size() < kMostAbandoned;
+    return found.size() < kMaxAbandoned;
   });
   return found;
 }

@@ -18,8 +18,8 @@ class Backoff {
  public:
   std::chrono::milliseconds next() {
     constexpr std::int64_t kBase = 500;
-    constexpr std::int64_t kMost = 60'000;
-    const std::int64_t ceiling = std::min(kMost, kBase << std::min(failures_, 10));
+    constexpr std::int64_t kMax = 60'000;
+    const std::int64_t ceiling = std::min(kMax, kBase << std::min(failures_, 10));
     ++failures_;
     std::uint64_t random = 0;
     // Without randomness: the whole delay.

@@ -294,7 +294,7 @@ class Work {
       }
     }
     job.directory = directory_;
-    job.most_bytes = context_.config.limits.capture_bytes;
+    job.max_bytes = context_.config.limits.capture_bytes;
     job.sandbox = true;
     job.writable = {context_.spool.directory()};
     const capture::Source& source = draft_.source;
@@ -368,7 +368,7 @@ class Work {
 
 int run_capture_work(ServeContext& context, const control::RecordRequest& request,
                      base::UniqueFd fd) {
-  // The capture is bounded by its job's most_bytes; this is for anything else that might write.
+  // The capture is bounded by its job's max_bytes; this is for anything else that might write.
   const std::uint64_t file_bytes = std::max(context.config.limits.capture_bytes, kRegionRoom);
   const Channel channel(std::move(fd));
   if (auto limited = limit_this_process(context.memory.capture, file_bytes); !limited) {

@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try_read(bytes);
-  if (size <= kMostChunkBytes) {
+  if (size <= kMaxChunkBytes) {
     const auto chunk = encode_chunk({.kind = ChunkKind::kData, .payload = bytes}, 1);
     try_read(encode_file_header() + chunk.value());
   }

@@ -7,7 +7,7 @@
 #include "lib/base/check.h"
 #include "lib/profile/recording_reader.h"
 #include "sidecar/record/intake.h"
-#include "sidecar/record/region.h"
+#include "sidecar/record/region_memory.h"
 #include "tests/support/region_builder.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ void read_everything(int fd) {
                         },
                         {});
   for (const record::Reading reading : {record::Reading::kLive, record::Reading::kFinal}) {
-    intake.update_threads(record::ThreadBook::CpuTimes::kWrite);
+    intake.update_threads(record::ThreadRegistry::CpuTimes::kWrite);
     reader->read_modules();
     if (!reader->refresh() || !intake.drain(reading)) {
       break;

@@ -141,7 +141,7 @@ TEST_P(RealJvm, LoadsTheAgentAndIsConnected) {
   link->leftovers.reset();
   EXPECT_STREQ(link->hello.agent_version, "probe");
   EXPECT_EQ(link->hello.pid, static_cast<std::uint32_t>(target->innermost_pid()));
-  EXPECT_EQ(link->rung, inject::Rung::kCopy);
+  EXPECT_EQ(link->source, inject::AgentSource::kCopy);
   std::vector<std::string> kept;
   if (is_musl()) {
     kept.push_back(std::filesystem::path(link->library).filename());

@@ -13,13 +13,13 @@ namespace {
 
 JavaText text_of(std::u16string_view units) {
   JavaText text;
-  text.count = std::min(units.size(), kMostJavaNameBytes);
+  text.count = std::min(units.size(), kMaxJavaNameBytes);
   text.whole = text.count == units.size();
   std::copy_n(units.begin(), text.count, text.units);
   return text;
 }
 
-std::string utf8(std::u16string_view units, std::size_t room = kMostJavaNameBytes) {
+std::string utf8(std::u16string_view units, std::size_t room = kMaxJavaNameBytes) {
   std::string out(room, '\0');
   out.resize(to_utf8(text_of(units), out.data(), room));
   return out;

@@ -468,14 +468,14 @@ TEST(RecordingWriter, KeepsTheFailureOfItsSink) {
 
 TEST(RecordingWriter, CutsStacksDeeperThanAnyRealOne) {
   ProfileBuilder builder;
-  const std::vector<FrameId> deep(kMostDepth + 10, java_frame(builder, "r"));
+  const std::vector<FrameId> deep(kMaxDepth + 10, java_frame(builder, "r"));
   builder.add_sample({.stack = builder.intern_stack(deep), .weight = 1});
 
   const Recording back = read_recording(encoded(builder.build())).value();
 
   const auto stack = back.profile.stack(back.profile.samples()[0].stack);
-  ASSERT_EQ(stack.size(), kMostDepth);
-  EXPECT_EQ(back.profile.string(back.profile.frame(stack[kMostDepth - 2]).name), "[truncated]");
+  ASSERT_EQ(stack.size(), kMaxDepth);
+  EXPECT_EQ(back.profile.string(back.profile.frame(stack[kMaxDepth - 2]).name), "[truncated]");
 }
 
 } // namespace

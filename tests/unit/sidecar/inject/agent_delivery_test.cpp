@@ -53,7 +53,7 @@ TEST_F(Delivery, PutsACopyIntoTmpAndRemovesIt) {
     const auto delivered = deliver();
     ASSERT_TRUE(delivered) << delivered.error().text();
     path = delivered->path();
-    EXPECT_EQ(delivered->rung(), Rung::kCopy);
+    EXPECT_EQ(delivered->source(), AgentSource::kCopy);
     EXPECT_TRUE(path.starts_with("/tmp/.jprof-"));
     EXPECT_EQ(*base::read_file(path, 1U << 20U), library());
     struct stat entry {};
@@ -72,7 +72,7 @@ TEST_F(Delivery, TakesASharedVolumeWithTheSameBytes) {
   const auto delivered = deliver(SharedVolume{volume.path(), {}});
 
   ASSERT_TRUE(delivered) << delivered.error().text();
-  EXPECT_EQ(delivered->rung(), Rung::kSharedVolume);
+  EXPECT_EQ(delivered->source(), AgentSource::kSharedVolume);
   EXPECT_EQ(delivered->path(), volume.path() + "/libjprof.so");
   EXPECT_TRUE(skipped_.empty());
   EXPECT_TRUE(std::filesystem::exists(delivered->path())); // and is not ours to remove
@@ -85,7 +85,7 @@ TEST_F(Delivery, SkipsASharedVolumeWithOtherBytesAndSaysSo) {
   const auto delivered = deliver(SharedVolume{volume.path(), {}});
 
   ASSERT_TRUE(delivered) << delivered.error().text();
-  EXPECT_EQ(delivered->rung(), Rung::kCopy);
+  EXPECT_EQ(delivered->source(), AgentSource::kCopy);
   ASSERT_EQ(skipped_.size(), 1U);
   EXPECT_NE(skipped_[0].find("a different version"), std::string::npos);
 }
@@ -94,7 +94,7 @@ TEST_F(Delivery, SkipsAVolumeThatTheTargetDoesNotSee) {
   const auto delivered = deliver(SharedVolume{files_.path(), "/nowhere"});
 
   ASSERT_TRUE(delivered);
-  EXPECT_EQ(delivered->rung(), Rung::kCopy);
+  EXPECT_EQ(delivered->source(), AgentSource::kCopy);
   EXPECT_NE(skipped_[0].find("/nowhere"), std::string::npos);
 }
 

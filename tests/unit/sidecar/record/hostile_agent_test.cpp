@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/profile/recording_reader.h"
 #include "sidecar/record/recorder.h"
-#include "sidecar/record/region.h"
+#include "sidecar/record/region_memory.h"
 #include "tests/support/scripted_agent.h"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/profile/profile.h"
 #include "sidecar/record/memory_budget.h"
-#include "sidecar/record/region.h"
+#include "sidecar/record/region_memory.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(MemoryBudget, ShrinksWithWhatIsFree) {
   EXPECT_EQ(memory_budget(std::nullopt).region_bytes, kDefaultRegionBytes);
   EXPECT_EQ(memory_budget(1024 * kMiB).region_bytes, kDefaultRegionBytes);
   EXPECT_EQ(memory_budget(32 * kMiB).region_bytes, 8 * kMiB);
-  EXPECT_EQ(memory_budget(0).region_bytes, kLeastRegionBytes);
+  EXPECT_EQ(memory_budget(0).region_bytes, kMinRegionBytes);
   EXPECT_EQ(memory_budget(48 * kMiB).timed_samples, 12 * kMiB / sizeof(profile::Sample));
   EXPECT_LT(memory_budget(32 * kMiB).dictionary_bytes, memory_budget({}).dictionary_bytes);
 }

@@ -5,7 +5,7 @@
 #include "sidecar/record/capture_progress.h"
 #include "sidecar/record/frame_namer.h"
 #include "sidecar/record/hot_methods.h"
-#include "sidecar/record/session_summary.h"
+#include "sidecar/record/recorder_summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,9 +16,9 @@ namespace jprof::record {
 
 // Which thread of the profile a sample belongs to. The agent reuses a slot when its thread has
 // ended; slot, tid and incarnation together identify a thread. One thread at a time.
-class ThreadBook {
+class ThreadRegistry {
  public:
-  ThreadBook(const RegionReader& region, profile::RecordingWriter& writer);
+  ThreadRegistry(const RegionReader& region, profile::RecordingWriter& writer);
 
   // Reads the region's table again: names, new threads, CPU times. CPU times change all the time,
   // so they are written to the recording rarely, and always at the end.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/record/region.h"
+#include "sidecar/record/region_memory.h"
 
 #include "lib/base/mebibytes.h"
 

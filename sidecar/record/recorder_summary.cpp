@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/record/session_summary.h"
+#include "sidecar/record/recorder_summary.h"
 
 #include "lib/base/duration.h"
 #include "lib/capture/old_code.h"
@@ -85,7 +85,7 @@ std::string early_end(wire::StopReason reason) {
 std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& result,
                                                           std::chrono::nanoseconds interval) {
   std::vector<std::pair<std::string, std::string>> facts;
-  const auto add_unsampled = [&](const char* which, const ThreadBook::Unsampled& unsampled) {
+  const auto add_unsampled = [&](const char* which, const ThreadRegistry::Unsampled& unsampled) {
     if (unsampled.threads > 0) {
       facts.emplace_back(which, std::to_string(unsampled.threads) + ", CPU " +
                                     base::format_duration(unsampled.cpu));
@@ -131,14 +131,14 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
 }
 
 std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns) {
-  constexpr std::chrono::hours kMost{24};
+  constexpr std::chrono::hours kMax{24};
   const auto now = std::chrono::system_clock::now();
   if (realtime_ns > std::uint64_t{1} << 62) {
     return now;
   }
   const std::chrono::system_clock::time_point start(
       std::chrono::nanoseconds(static_cast<std::int64_t>(realtime_ns)));
-  return start > now - kMost && start < now + kMost ? start : now;
+  return start > now - kMax && start < now + kMax ? start : now;
 }
 
 } // namespace jprof::record

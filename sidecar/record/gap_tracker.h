@@ -12,7 +12,7 @@ namespace jprof::record {
 
 // When a recording lost samples. The agent only counts them, so a loss happened somewhere between
 // two readings of its counter that differ. One thread at a time.
-class GapBook {
+class GapTracker {
  public:
   // `lost`: how many samples have been lost since the start; `now`: time since the start, never
   // decreasing.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/record/thread_book.h"
+#include "sidecar/record/thread_registry.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,7 +11,7 @@ namespace jprof::record {
 namespace {
 
 // A hostile agent may invent a thread for every sample; beyond this limit they share one.
-constexpr std::size_t kMostThreads = 200'000;
+constexpr std::size_t kMaxThreads = 200'000;
 constexpr unsigned kUpdatesPerCpuWrite = 16;
 constexpr std::uint32_t kNoIncarnation =
     0xffffffffU; // of a thread that is only known from its samples
@@ -23,16 +23,16 @@ bool has_flag(std::uint16_t flags, wire::ThreadFlag flag) {
 std::chrono::nanoseconds cpu_of(const wire::ThreadSlot& slot) {
   const std::uint64_t from = slot.cpu_at_arm_ns;
   const std::uint64_t to = slot.cpu_at_disarm_ns;
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
-  return std::chrono::nanoseconds(to > from && to - from < kMost ? to - from : 0);
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 60;
+  return std::chrono::nanoseconds(to > from && to - from < kMax ? to - from : 0);
 }
 
 } // namespace
 
-ThreadBook::ThreadBook(const RegionReader& region, profile::RecordingWriter& writer)
+ThreadRegistry::ThreadRegistry(const RegionReader& region, profile::RecordingWriter& writer)
     : region_(region), writer_(writer) {}
 
-void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
+void ThreadRegistry::learn(const RegionReader::Thread& found, bool write_cpu) {
   const wire::ThreadSlot& slot = found.slot;
   const std::string_view name(slot.name, slot.name_bytes);
   const profile::Thread thread{
@@ -77,7 +77,7 @@ void ThreadBook::learn(const RegionReader::Thread& found, bool write_cpu) {
 }
 
 // At most what the thread has used: a hostile agent may say anything.
-void ThreadBook::learn_rest(Entry& entry, const wire::ThreadSlot& slot) {
+void ThreadRegistry::learn_rest(Entry& entry, const wire::ThreadSlot& slot) {
   if (entry.rest_told || slot.disarmed_ns == 0) {
     return;
   }
@@ -89,7 +89,7 @@ void ThreadBook::learn_rest(Entry& entry, const wire::ThreadSlot& slot) {
   }
 }
 
-std::vector<ThreadBook::Rest> ThreadBook::take_rests() {
+std::vector<ThreadRegistry::Rest> ThreadRegistry::take_rests() {
   std::vector<Rest> rests;
   rests.reserve(told_.size());
   for (const Told& told : told_) {
@@ -104,7 +104,7 @@ std::vector<ThreadBook::Rest> ThreadBook::take_rests() {
   return rests;
 }
 
-profile::Thread ThreadBook::mounted_thread(const profile::Thread& carrier) {
+profile::Thread ThreadRegistry::mounted_thread(const profile::Thread& carrier) {
   return {.name = writer_.intern_string(std::string(writer_.string(carrier.name)) +
                                         " (virtual threads)"),
           .tid = carrier.tid,
@@ -112,22 +112,22 @@ profile::Thread ThreadBook::mounted_thread(const profile::Thread& carrier) {
           .cpu = std::chrono::nanoseconds(0)}; // it is the carrier's
 }
 
-void ThreadBook::update(CpuTimes cpu_times) {
+void ThreadRegistry::update(CpuTimes cpu_times) {
   const bool write_cpu = cpu_times == CpuTimes::kWrite || ++updates_ % kUpdatesPerCpuWrite == 0;
   for (const RegionReader::Thread& found : region_.read_threads()) {
-    if (threads_.size() < kMostThreads) {
+    if (threads_.size() < kMaxThreads) {
       learn(found, write_cpu);
     }
   }
 }
 
-profile::ThreadId ThreadBook::thread_of(const wire::SampleSlot& sample) {
+profile::ThreadId ThreadRegistry::thread_of(const wire::SampleSlot& sample) {
   Entry& entry = entry_of(sample);
   entry.last_sample_ns = std::max({entry.last_sample_ns, sample.time_ns, std::uint64_t{1}});
   return entry.id;
 }
 
-profile::ThreadId ThreadBook::mounted_on(const wire::SampleSlot& sample) {
+profile::ThreadId ThreadRegistry::mounted_on(const wire::SampleSlot& sample) {
   Entry& entry = entry_of(sample);
   entry.last_sample_ns = std::max({entry.last_sample_ns, sample.time_ns, std::uint64_t{1}});
   if (!entry.mounted) {
@@ -136,7 +136,7 @@ profile::ThreadId ThreadBook::mounted_on(const wire::SampleSlot& sample) {
   return *entry.mounted;
 }
 
-ThreadBook::Entry& ThreadBook::entry_of(const wire::SampleSlot& sample) {
+ThreadRegistry::Entry& ThreadRegistry::entry_of(const wire::SampleSlot& sample) {
   // The last incarnation of that slot and tid: the incarnations of a slot sort in ascending order.
   const auto behind = threads_.upper_bound(Key{sample.thread, sample.tid, kNoIncarnation});
   if (behind != threads_.begin()) {
@@ -145,7 +145,7 @@ ThreadBook::Entry& ThreadBook::entry_of(const wire::SampleSlot& sample) {
       return entry;
     }
   }
-  const bool full = threads_.size() >= kMostThreads;
+  const bool full = threads_.size() >= kMaxThreads;
   const Key key = full ? Key{kNoIncarnation, 0, kNoIncarnation}
                        : Key{sample.thread, sample.tid, kNoIncarnation};
   const auto [at, is_new] = threads_.try_emplace(key);
@@ -158,7 +158,7 @@ ThreadBook::Entry& ThreadBook::entry_of(const wire::SampleSlot& sample) {
   return at->second;
 }
 
-std::chrono::nanoseconds ThreadBook::total_cpu() const {
+std::chrono::nanoseconds ThreadRegistry::total_cpu() const {
   std::chrono::nanoseconds sum{0};
   for (const auto& [key, entry] : threads_) {
     sum += entry.thread.cpu;
@@ -166,7 +166,7 @@ std::chrono::nanoseconds ThreadBook::total_cpu() const {
   return sum;
 }
 
-ThreadBook::Unsampled ThreadBook::unsampled(wire::ThreadFlag why) const {
+ThreadRegistry::Unsampled ThreadRegistry::unsampled(wire::ThreadFlag why) const {
   Unsampled sum;
   for (const auto& [key, entry] : threads_) {
     if (has_flag(entry.flags, why)) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/record/control_channel.h"
+#include "sidecar/record/agent_channel.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace jprof::record {
 namespace {
 
 constexpr char kSocket[] = "the agent's control socket";
-constexpr int kMostSkipped = 64; // messages skipped in one call
+constexpr int kMaxSkipped = 64; // messages skipped in one call
 
 bool is_hang_up(int error) {
   return error == EPIPE || error == ECONNRESET || error == ENOTCONN;
@@ -139,7 +139,7 @@ base::Status send_stop(int socket) {
 }
 
 base::Result<std::optional<AgentMessage>> receive(int socket) {
-  for (int i = 0; i < kMostSkipped; ++i) {
+  for (int i = 0; i < kMaxSkipped; ++i) {
     std::array<std::byte, wire::kMaxControlBytes> buffer;
     const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
     // A peer that closes with messages of ours unread resets the connection, and the kernel reports

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/record/gap_book.h"
+#include "sidecar/record/gap_tracker.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(GapBook, KnowsBetweenWhichLooksSamplesWereLost) {
-  GapBook book;
+TEST(GapTracker, KnowsBetweenWhichLooksSamplesWereLost) {
+  GapTracker book;
   book.note(100ms, 0);
   book.note(200ms, 5);
   book.note(300ms, 5);
@@ -25,8 +25,8 @@ TEST(GapBook, KnowsBetweenWhichLooksSamplesWereLost) {
   EXPECT_EQ(book.gaps()[1].samples, 2U);
 }
 
-TEST(GapBook, JoinsLossesThatFollowEachOther) {
-  GapBook book;
+TEST(GapTracker, JoinsLossesThatFollowEachOther) {
+  GapTracker book;
   book.note(100ms, 1);
   book.note(200ms, 2);
   book.note(300ms, 4);
@@ -37,8 +37,8 @@ TEST(GapBook, JoinsLossesThatFollowEachOther) {
   EXPECT_EQ(book.gaps()[0].samples, 4U);
 }
 
-TEST(GapBook, HoldsAThousandGapsAndLosesNoCount) {
-  GapBook book;
+TEST(GapTracker, HoldsAThousandGapsAndLosesNoCount) {
+  GapTracker book;
   std::uint64_t lost = 0;
   for (int i = 1; i <= 4000; ++i) {
     lost += i % 2 == 0 ? 1U : 0U;
@@ -54,8 +54,8 @@ TEST(GapBook, HoldsAThousandGapsAndLosesNoCount) {
   EXPECT_EQ(book.gaps().back().to, 4000ms);
 }
 
-TEST(GapBook, IgnoresACounterThatFalls) {
-  GapBook book;
+TEST(GapTracker, IgnoresACounterThatFalls) {
+  GapTracker book;
   book.note(100ms, 9);
   book.note(200ms, 3);
   book.note(300ms, 3);

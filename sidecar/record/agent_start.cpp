@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/record/session_start.h"
+#include "sidecar/record/agent_start.h"
 
 #include "lib/base/random.h"
 #include "sidecar/inject/agent_link.h"
-#include "sidecar/record/control_channel.h"
+#include "sidecar/record/agent_channel.h"
 
 #include <algorithm>
 #include <optional>

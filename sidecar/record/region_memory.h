@@ -11,7 +11,7 @@
 namespace jprof::record {
 
 inline constexpr std::uint64_t kDefaultRegionBytes = 16U << 20;
-inline constexpr std::uint64_t kLeastRegionBytes = 1U << 20;
+inline constexpr std::uint64_t kMinRegionBytes = 1U << 20;
 
 // The memory that agent and sidecar share: a memfd whose pages exist before the JVM sees it, so
 // that they are charged to our cgroup instead of the JVM's, and whose size is sealed, so that
