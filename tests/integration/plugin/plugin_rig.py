@@ -13,7 +13,18 @@ import unittest
 
 from exec_server import ExecServer, pod
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import schemas  # noqa: E402 pylint: disable=wrong-import-position
+
 PROGRAM, SESSION = (os.path.abspath(path) for path in sys.argv[1:3])
+
+
+def schema_of(arguments, answer):
+    """Which of docs/schemas describes what a command with these arguments has printed."""
+    if arguments[0] in ("attach", "diff", "doctor", "gc", "list") and "reason" not in answer:
+        return {"list": "pods" if "pods" in answer else "pod"}.get(arguments[0], arguments[0])
+    kinds = {"plan": "plan", "captures": "captures", "pod": "capture"}
+    return next((kind for member, kind in kinds.items() if member in answer), "error")
 
 
 class PluginRig(unittest.TestCase):
@@ -46,6 +57,9 @@ class PluginRig(unittest.TestCase):
         out, err = process.communicate(timeout=timeout)
         self.assertEqual(process.returncode, code, out + err)
         self.assertNotIn("\x1b", out + err)
+        if "--json" in arguments and out.startswith("{"):
+            answer = json.loads(out)
+            schemas.check(schema_of(arguments, answer), answer)
         return out, err
 
     def files(self):

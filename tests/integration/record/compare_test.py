@@ -45,6 +45,7 @@ def compare(context, pid):
         done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
         result = json.loads(done.stdout)
         assert done.returncode == 0, result
+        rig.schemas.check("compare", result)
         enough = min(walker["samples"] for walker in result["walkers"]) > 150
         if enough and share_of(result, "Known.hot", "jvmti") < 0.1:
             break

@@ -10,9 +10,13 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import zlib
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import schemas  # noqa: E402 pylint: disable=wrong-import-position
 
 CHECKS = []
 
@@ -65,12 +69,16 @@ class Context:
     def finish(process):
         out, errors = process.communicate(timeout=120)
         assert out, errors
-        return process.returncode, json.loads(out)
+        result = json.loads(out)
+        schemas.check("record" if "samples" in result else "error", result)
+        return process.returncode, result
 
     def doctor(self, pid):
         """What `jprof doctor` says of a JVM, by the check's word."""
         out = subprocess.run([self.arguments.jprof, "doctor", str(pid), "-o", "json"], capture_output=True, text=True).stdout
-        return {row["check"]: row for row in json.loads(out)["jvms"][0]["checks"]}
+        result = json.loads(out)
+        schemas.check("jvms", result)
+        return {row["check"]: row for row in result["jvms"][0]["checks"]}
 
     def convert(self, source, target, *options):
         command = [self.arguments.jprof, "convert", self.path(source), "-o", self.path(target), *options]

@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import schemas  # noqa: E402 pylint: disable=wrong-import-position
+
 JPROF = os.path.abspath(sys.argv[1])
 ENDINGS = ["html", "collapsed", "svg", "txt", "json", "jprof"]
 
@@ -98,6 +101,7 @@ def every_input_into_every_format(folder):
         files = [f"{base}.{ending}" for ending in ENDINGS]
         result = json.loads(good("convert", "-", "--json", *[word for file in files for word in ("-o", file)], text=text))
         assert result["ok"] and result["samples"] == samples, (name, result)
+        schemas.check("convert", result)
         assert [file["bytes"] for file in result["files"]] == [os.path.getsize(file) for file in files], name
         content = {}
         for ending, file in zip(ENDINGS, files):
@@ -192,6 +196,7 @@ def what_is_left_out_is_said(folder):
     result = json.loads(good("convert", "-", "--json", "-o", os.path.join(folder, "bad.html"), text=bad))
     assert result["leftOut"] == [words.partition(": ")[2]], result
     result = json.loads(good("diff", "-", path, "--json", "-o", os.path.join(folder, "bad.svg"), text=bad))
+    schemas.check("diff", result)
     assert words in result["leftOut"] and len(result["leftOut"]) == 2, result
     nothing = "jprof: warning: standard input: it contains no samples"
     for text in ("", "main;a 0\n"):

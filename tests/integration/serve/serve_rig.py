@@ -13,7 +13,9 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../support")]
+import schemas  # noqa: E402
 from session_client import REQUEST, Refused, Session  # noqa: E402
 
 JPROF, CLASSES = (os.path.abspath(path) for path in sys.argv[1:3])
@@ -123,7 +125,9 @@ class ServeRig(unittest.TestCase):
 
     def counts(self):
         out = subprocess.run([JPROF, "spool", "--json"], env=self.env, capture_output=True, check=True).stdout
-        counts = json.loads(out)["counts"]
+        answer = json.loads(out)
+        schemas.check("spool", answer)
+        counts = answer["counts"]
         self.assertTrue(counts["balanced"], counts)
         return counts
 

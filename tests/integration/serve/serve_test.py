@@ -17,7 +17,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from serve_rig import CLASSES, JPROF, Jvm, NOBODY, SECOND, ServeRig, wait_until  # noqa: E402
+from serve_rig import CLASSES, JPROF, Jvm, NOBODY, SECOND, ServeRig, schemas, wait_until  # noqa: E402
 from session_client import CANCEL, ERROR, Refused  # noqa: E402
 
 
@@ -286,13 +286,13 @@ class ServeTest(ServeRig):
         body = self.record(requestTime="2026-11-21T07:08:09Z")
         self.ask(body)
         wait_until(lambda: self.counts()["delivered"] == 1, what="delivery")
-        manifests = list(bucket.rglob("manifest.json"))
-        self.assertEqual(len(manifests), 1)
-        directory = manifests[0].parent
+        [directory] = [path.parent for path in bucket.rglob("manifest.json")]
         self.assertEqual(str(directory.relative_to(bucket)),
                          "v1/c1/shop/pod.checkout-1/2026/11/21/070809Z-checkout-1-unknown-" + body["id"])
-        verify = subprocess.run([JPROF, "verify", str(directory)], capture_output=True, text=True)
+        schemas.check("manifest", (directory / "manifest.json").read_text())
+        verify = subprocess.run([JPROF, "verify", "--json", str(directory)], capture_output=True, text=True)
         self.assertEqual(verify.returncode, 0, verify.stdout)
+        schemas.check("verify", verify.stdout)
         os.truncate(directory / "profile.jprof", 64)
         verify = subprocess.run([JPROF, "verify", str(directory)], capture_output=True, text=True)
         self.assertEqual(verify.returncode, 2, verify.stdout)
