@@ -13,7 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <ctime>
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,6 +33,7 @@ constexpr std::size_t kMaxAgentBytes = 16U << 20U;
 constexpr char kLibraryName[] = "libjprof.so";
 constexpr char kCopyPrefix[] = ".jprof-";
 constexpr char kCopySuffix[] = ".so";
+constexpr std::chrono::seconds kRemovalTime{5};
 
 base::Result<std::string> read_agent(const std::string& path) {
   auto bytes = base::read_file(path, kMaxAgentBytes);
@@ -69,20 +72,109 @@ std::string volume_problem(const TargetRoot& root, const std::string& path,
   return place ? exec_problem(place->get(), path) : place.error().message;
 }
 
-// Copies left by a session that was killed, or for a JVM on musl that has ended (load_delivered). A
-// JVM that still has one mapped loses nothing. Young copies may be on their way into a JVM.
-void sweep_copies(const jvm::Target& target, int directory) {
+// What is in a file that only keeps a name: no library, and for whose request it is. HotSpot looks
+// at a library's header before it loads it (ElfFile::specifies_noexecstack, 8 to 25): one that does
+// not ask for a stack without code costs it a safepoint and a warning.
+std::string placeholder_of(const jvm::Target& target) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_NONE; // neither glibc nor musl loads that
+  header.e_phoff = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = 1;
+  Elf64_Phdr stack{};
+  stack.p_type = PT_GNU_STACK;
+  stack.p_flags = PF_R | PF_W;
+  std::string file(reinterpret_cast<const char*>(&header), sizeof header);
+  file.append(reinterpret_cast<const char*>(&stack), sizeof stack);
+  return file + "jprof: process " + std::to_string(target.innermost_pid()) + " of " +
+         std::to_string(target.process.start_ticks()) + "\n";
+}
+constexpr off_t kMaxPlaceholder = 256;
+
+bool is_placeholder_of(const jvm::Target& target, int directory, const std::string& name) {
+  const UniqueFd file(
+      ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat entry {};
+  std::array<char, kMaxPlaceholder> text{};
+  if (!file || ::fstat(file.get(), &entry) != 0 || !S_ISREG(entry.st_mode) ||
+      entry.st_size > kMaxPlaceholder) {
+    return false;
+  }
+  const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
+  return got > 0 &&
+         std::string_view(text.data(), static_cast<std::size_t>(got)) == placeholder_of(target);
+}
+
+// Of a new name, or in place of a copy: what has mapped that keeps it.
+base::Status write_placeholder(const jvm::Target& target, int directory, const std::string& name) {
+  const UniqueFd file(::openat(directory, name.c_str(),
+                               O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0400));
+  if (!file) {
+    return base::errno_failure(errno, "cannot create " + name);
+  }
+  base::Status done = base::write_all(file.get(), placeholder_of(target), name);
+  if (!done) {
+    ::unlinkat(directory, name.c_str(), 0);
+  }
+  return done;
+}
+
+base::Status replace_by_placeholder(const jvm::Target& target, int directory,
+                                    const std::string& name) {
+  const std::string fresh = name + ".new";
+  JPROF_TRY(write_placeholder(target, directory, fresh));
+  if (::renameat(directory, fresh.c_str(), directory, name.c_str()) != 0) {
+    const int error = errno;
+    ::unlinkat(directory, fresh.c_str(), 0);
+    return base::errno_failure(error, "cannot replace " + name);
+  }
+  return {};
+}
+
+// What hold_name found or did.
+constexpr char kMade[] = "made";       // a placeholder
+constexpr char kFound[] = "found";     // a placeholder of an earlier request
+constexpr char kCopy[] = "copy";       // the JVM's own, on musl, or the directory takes none
+constexpr char kForeign[] = "foreign"; // another user's
+
+const char* hold_name(const jvm::Target& target, int directory, const std::string& name) {
+  if (write_placeholder(target, directory, name)) {
+    return kMade;
+  }
+  struct stat entry {};
+  if (::fstatat(directory, name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) {
+    return kCopy;
+  }
+  if (!S_ISREG(entry.st_mode) || entry.st_uid != target.status.effective_uid) {
+    return kForeign;
+  }
+  return is_placeholder_of(target, directory, name) ? kFound : kCopy;
+}
+
+// Copies left by a session that was killed, or for a JVM on musl that has ended (load_delivered),
+// and placeholders of this JVM if it has no older request (`answered`). A JVM that still has a copy
+// mapped loses nothing. Young copies may be on their way into a JVM.
+void sweep_copies(const jvm::Target& target, int directory, bool answered) {
   constexpr time_t kYoung = 600; // seconds
   constexpr std::size_t kMaxEntries = 4096;
   const std::string& resident = target.vm.agent_library;
   const auto names = base::names_in(directory, kMaxEntries);
   for (const std::string& name : names ? *names : std::vector<std::string>()) {
     struct stat file {};
-    if (name.starts_with(kCopyPrefix) && name.ends_with(kCopySuffix) &&
-        !resident.ends_with("/" + name) &&
-        ::fstatat(directory, name.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISREG(file.st_mode) && file.st_uid == target.status.effective_uid &&
-        ::time(nullptr) - file.st_ctime > kYoung) {
+    if (!name.starts_with(kCopyPrefix) || !name.ends_with(kCopySuffix) ||
+        ::fstatat(directory, name.c_str(), &file, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(file.st_mode) || file.st_uid != target.status.effective_uid) {
+      continue;
+    }
+    const bool useless =
+        file.st_size <= kMaxPlaceholder
+            ? answered && is_placeholder_of(target, directory, name)
+            : !resident.ends_with("/" + name) && ::time(nullptr) - file.st_ctime > kYoung;
+    if (useless) {
       ::unlinkat(directory, name.c_str(), 0);
     }
   }
@@ -97,7 +189,7 @@ base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const T
     auto place = container::open_as(target.identity(), deadline, [&]() -> base::Result<UniqueFd> {
       JPROF_TRY_ASSIGN(UniqueFd opened, root.open_directory(directory));
       if (!write_copy(opened.get(), directory, name, agent)) {
-        sweep_copies(target, opened.get()); // may make room
+        sweep_copies(target, opened.get(), false); // may make room
         JPROF_TRY(write_copy(opened.get(), directory, name, agent));
       }
       return opened;
@@ -126,7 +218,8 @@ base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const T
 
 DeliveredAgent::DeliveredAgent(DeliveredAgent&& other) noexcept
     : target_(other.target_), source_(other.source_), path_(std::move(other.path_)),
-      directory_(std::move(other.directory_)), name_(std::exchange(other.name_, {})) {}
+      directory_(std::move(other.directory_)), name_(std::exchange(other.name_, {})),
+      adopted_(other.adopted_), pending_(other.pending_), answered_(other.answered_) {}
 
 DeliveredAgent::~DeliveredAgent() {
   remove();
@@ -137,24 +230,77 @@ void DeliveredAgent::owns(UniqueFd directory, std::string name) {
   name_ = std::move(name);
 }
 
+void DeliveredAgent::adopts(UniqueFd directory, std::string name) {
+  owns(std::move(directory), std::move(name));
+  adopted_ = true;
+}
+
 void DeliveredAgent::remove() {
   if (!directory_) {
     return;
   }
   const std::string name = std::exchange(name_, {});
-  (void)container::act_as(target_->identity(), Deadline::after(std::chrono::seconds(5)),
+  (void)container::act_as(target_->identity(), Deadline::after(kRemovalTime),
                           [&]() -> base::Status {
-                            if (!name.empty()) {
+                            if (!name.empty() && (!adopted_ || answered_)) {
                               ::unlinkat(directory_.get(), name.c_str(), 0);
                             }
-                            sweep_copies(*target_, directory_.get());
+                            sweep_copies(*target_, directory_.get(), answered_);
                             return {};
                           });
   directory_.reset();
 }
 
+void DeliveredAgent::request_is_pending(bool pending) {
+  pending_ = pending;
+  answered_ = !pending;
+}
+
+base::Error DeliveredAgent::keep_name(base::Error error) {
+  if (!pending_ || name_.empty() || !target_->process.running()) {
+    return error;
+  }
+  const std::string name = std::exchange(name_, {});
+  if (source_ ==
+      AgentSource::kCopy) { // otherwise it is a placeholder already; if this fails, the copy stays
+    (void)container::act_as(target_->identity(), Deadline::after(kRemovalTime), [&] {
+      return replace_by_placeholder(*target_, directory_.get(), name);
+    });
+  }
+  error.message += "; it has the request and may still act on it, so " + path_ +
+                   " stays, as a file that cannot be loaded, until it answers a later capture";
+  return error;
+}
+
 void DeliveredAgent::keep() {
   name_.clear();
+}
+
+base::Result<DeliveredAgent> hold_resident_name(const jvm::Target& target, Deadline deadline) {
+  const std::string& path = target.vm.agent_library;
+  DeliveredAgent resident(target, AgentSource::kResident, path);
+  const auto slash = path.rfind('/');
+  const std::string name = path.substr(slash + 1);
+  if (!name.starts_with(kCopyPrefix)) { // not a copy, but a file of an image or volume
+    return resident;
+  }
+  JPROF_TRY_ASSIGN(const TargetRoot root, container::open_root(target.process, deadline));
+  JPROF_TRY_ASSIGN(
+      container::Handed held,
+      container::as_identity(target.identity(), deadline, [&]() -> base::Result<container::Handed> {
+        JPROF_TRY_ASSIGN(UniqueFd directory, root.open_directory(path.substr(0, slash)));
+        const char* held_as = hold_name(target, directory.get(), name);
+        return container::Handed{std::move(directory), held_as};
+      }));
+  if (held.text == kForeign) {
+    return base::make_failure(ErrorCode::kPermission, path + " is now another user's file");
+  }
+  if (held.text == kMade) {
+    resident.owns(std::move(held.fd), name);
+  } else if (held.text == kFound) {
+    resident.adopts(std::move(held.fd), name);
+  }
+  return resident;
 }
 
 base::Result<DeliveredAgent> deliver_agent(const jvm::Target& target, const AgentOptions& options,

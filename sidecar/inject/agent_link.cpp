@@ -100,15 +100,39 @@ constexpr std::array<StatusText, 18> kStatusTexts = {{
      "the recording region is too small", ""},
 }};
 
-base::Status load(const jvm::Target& target, const std::string& path, const ControlSocket& control,
-                  Deadline deadline, AgentLink& link) {
-  JPROF_TRY_ASSIGN(const int code,
-                   jvm::load_agent(target, path, control.agent_options(), deadline));
-  if (code != wire::kLoadOk && code != wire::kLoadHandedOver) {
-    return base::fail(load_error(target, code));
+struct Leftovers {
+  ControlSocket control;
+  std::optional<DeliveredAgent> resident = std::nullopt;
+  std::optional<DeliveredAgent> agent = std::nullopt;
+};
+
+// What the attempts to load the agent share.
+struct Attempt {
+  const jvm::Target& target;
+  const AgentOptions& options;
+  Deadline deadline;
+  Leftovers& leftovers;
+  AgentLink& link;
+};
+
+base::Status load(const Attempt& attempt, DeliveredAgent& library) {
+  jvm::AttachLimits limits;
+  limits.stopped = attempt.options.stopped;
+  limits.on_handed_over = [&library] { library.request_is_pending(true); };
+  const jvm::AttachCommand command{
+      "load", {library.path(), "true", attempt.leftovers.control.agent_options()}};
+  auto reply = jvm::run_command(attempt.target, command, attempt.deadline, limits);
+  if (!reply) {
+    return base::fail(library.keep_name(std::move(reply).error()));
   }
-  link.library = path;
-  link.handed_over = code == wire::kLoadHandedOver;
+  library.request_is_pending(false);
+  JPROF_TRY_ASSIGN(const int code, jvm::interpret_load(*reply));
+  if (code != wire::kLoadOk && code != wire::kLoadHandedOver) {
+    return base::fail(load_error(attempt.target, code));
+  }
+  attempt.link.library = library.path();
+  attempt.link.handed_over = code == wire::kLoadHandedOver;
+  attempt.link.source = library.source();
   return {};
 }
 
@@ -116,42 +140,40 @@ base::Status load(const jvm::Target& target, const std::string& path, const Cont
 // for that name among the loaded libraries before it looks for a file, so the copy need not exist
 // any more and no second one is mapped; JDK 8 and 11 would never unload that one. If this does not
 // work (musl opens the file first, and somebody removed it), nothing has happened and the next way
-// is tried.
-bool load_resident(const jvm::Target& target, const ControlSocket& control, Deadline deadline,
-                   AgentLink& link) {
-  const std::string& path = target.vm.agent_library;
-  if (path.empty()) {
+// is tried: false.
+base::Result<bool> load_resident(const Attempt& attempt) {
+  if (attempt.target.vm.agent_library.empty()) {
     return false;
   }
-  const base::Status loaded = load(target, path, control, deadline, link);
-  if (!loaded) {
-    link.skipped.push_back("resident copy: " + loaded.error().message);
-    return false;
+  base::Result<DeliveredAgent> named = hold_resident_name(attempt.target, attempt.deadline);
+  base::Status loaded = named ? load(attempt, attempt.leftovers.resident.emplace(std::move(*named)))
+                              : base::fail(std::move(named).error());
+  if (loaded) {
+    return true;
   }
-  link.source = AgentSource::kResident;
-  return true;
+  const ErrorCode code = loaded.error().code;
+  if (code == ErrorCode::kTimeout || code == ErrorCode::kInterrupted ||
+      code == ErrorCode::kTargetGone) {
+    return base::fail(std::move(loaded).error());
+  }
+  attempt.link.skipped.push_back("resident copy: " + loaded.error().message);
+  return false;
 }
 
-struct Leftovers {
-  ControlSocket control;
-  std::optional<DeliveredAgent> agent = std::nullopt;
-};
-
-base::Status load_delivered(const jvm::Target& target, const AgentOptions& options,
-                            Leftovers& leftovers, Deadline deadline, AgentLink& link) {
+base::Status load_delivered(const Attempt& attempt) {
+  AgentLink& link = attempt.link;
   JPROF_TRY_ASSIGN(DeliveredAgent delivered,
-                   deliver_agent(target, options, deadline, link.skipped));
-  DeliveredAgent& agent = leftovers.agent.emplace(std::move(delivered));
-  const base::Status loaded = load(target, agent.path(), leftovers.control, deadline, link);
+                   deliver_agent(attempt.target, attempt.options, attempt.deadline, link.skipped));
+  DeliveredAgent& agent = attempt.leftovers.agent.emplace(std::move(delivered));
+  JPROF_TRY(load(attempt, agent));
   // musl's loader identifies a library only by its file: without the file the next session would
   // map another copy, and removing it frees no space, because the mapping holds the file's blocks.
-  const bool only_by_file = target.vm.libc == container::Libc::kMusl;
-  if (loaded && only_by_file && !link.handed_over && agent.source() == AgentSource::kCopy) {
+  const bool only_by_file = attempt.target.vm.libc == container::Libc::kMusl;
+  if (only_by_file && !link.handed_over && agent.source() == AgentSource::kCopy) {
     link.stays = agent.path();
     agent.keep();
   }
-  link.source = agent.source();
-  return loaded;
+  return {};
 }
 
 } // namespace
@@ -181,8 +203,10 @@ base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOpti
   AgentLink link;
   JPROF_TRY_ASSIGN(ControlSocket control, ControlSocket::create(target, deadline));
   const auto leftovers = std::make_shared<Leftovers>(std::move(control));
-  if (!load_resident(target, leftovers->control, deadline, link)) {
-    JPROF_TRY(load_delivered(target, options, *leftovers, deadline, link));
+  const Attempt attempt{target, options, deadline, *leftovers, link};
+  JPROF_TRY_ASSIGN(const bool loaded, load_resident(attempt));
+  if (!loaded) {
+    JPROF_TRY(load_delivered(attempt));
   }
   auto accepted = leftovers->control.accept(deadline);
   if (!accepted) {

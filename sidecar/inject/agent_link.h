@@ -8,6 +8,7 @@
 #include "sidecar/jvm/target.h"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@ struct AgentOptions {
   std::optional<SharedVolume> volume = std::nullopt;
   // For attach, load and the agent's first message together.
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
+  // Checked several times a second while the JVM is waited for: true ends it with kInterrupted.
+  std::function<bool()> stopped = nullptr;
 };
 
 // How the JVM got the library: it was there from an earlier session or -agentpath, was found on a
@@ -50,9 +53,11 @@ struct AgentLink {
 
 // Creates the control socket in the target's /tmp, delivers libjprof.so, attaches, loads, accepts.
 // Nothing is left in the target's file system, whatever the outcome: socket and copy are unlinked,
-// after a success together with the link's leftovers. The exception is a JVM on musl, which needs
-// the file of the copy that it has mapped in order to recognise it. Errors: those of
-// jvm::open_attach_socket; kNoPlaceForAgent, kAgentLoadingDisabled, kAgentFailed, kBusy as the
+// after a success together with the link's leftovers. There are two exceptions: a JVM on musl needs
+// the file of the copy that it has mapped in order to recognise it; and if the JVM has the whole
+// request and has not answered, it may still load whatever has the name of the copy, so an empty
+// file of ours keeps that name (the error says so) until a later session is answered. Errors: those
+// of jvm::open_attach_socket; kNoPlaceForAgent, kAgentLoadingDisabled, kAgentFailed, kBusy as the
 // agent's status, kProtocol; each with cause and cure.
 base::Result<AgentLink> connect_agent(const jvm::Target& target, const AgentOptions& options);
 

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,13 +24,17 @@ using base::ErrorCode;
 
 constexpr std::size_t kMaxOpenJ9Bytes = 64U << 20U; // its answer is held whole
 
+base::Status check_stopped(const AttachLimits& limits, const char* meanwhile) {
+  return limits.stopped && limits.stopped()
+             ? base::make_failure(ErrorCode::kInterrupted,
+                                  std::string("interrupted while ") + meanwhile)
+             : base::Status();
+}
+
 base::Status wait_for(int socket, short events, Deadline deadline, const AttachLimits& limits) {
   constexpr std::chrono::milliseconds kLook{100};
   for (;;) {
-    if (limits.stopped && limits.stopped()) {
-      return base::make_failure(ErrorCode::kInterrupted,
-                                "interrupted while the JVM was working on the request");
-    }
+    JPROF_TRY(check_stopped(limits, "the JVM was working on the request"));
     const Deadline look = limits.stopped ? Deadline::after(kLook).sooner(deadline) : deadline;
     pollfd wait{socket, events, 0};
     const int ready = ::poll(&wait, 1, look.poll_milliseconds());
@@ -40,8 +46,8 @@ base::Status wait_for(int socket, short events, Deadline deadline, const AttachL
     }
     if (deadline.expired()) {
       return base::make_failure(ErrorCode::kTimeout, "the JVM did not answer in time",
-                                "it may be in a long pause, stopped or short of CPU; a longer "
-                                "--timeout helps with the first");
+                                "it may be in a long pause, stopped or short of CPU: try again "
+                                "when it is not");
     }
   }
 }
@@ -64,6 +70,48 @@ base::Result<bool> send_request(int socket, std::string_view request, Deadline d
     }
   }
   return true;
+}
+
+// A JVM reads one request after the other, and reads one that waits for it even after we have hung
+// up. One that is frozen, or whose listener somebody else keeps busy, would do what we asked long
+// after we have given up, and load whatever then has the name of the library. So it gets the last
+// byte when it has read all others: of a request that ends too soon it does nothing.
+base::Status wait_until_read(int socket, Deadline deadline, const AttachLimits& limits) {
+  constexpr std::chrono::microseconds kFirstLook{50};
+  constexpr std::chrono::microseconds kMaxLook{5000};
+  for (std::chrono::microseconds look = kFirstLook;; look = std::min(look * 2, kMaxLook)) {
+    int unread = 0; // unix(7), SIOCINQ's counterpart: what the peer has not read
+    if (::ioctl(socket, SIOCOUTQ, &unread) != 0 || unread == 0) {
+      return {}; // or it cannot be known
+    }
+    JPROF_TRY(check_stopped(limits, "the JVM did not read the request, which is withdrawn"));
+    if (deadline.expired()) {
+      return base::make_failure(
+          ErrorCode::kTimeout, "the JVM did not read the request in time, so it was withdrawn",
+          "its container may be frozen (paused), it may be in a long pause, or another client may "
+          "keep its attach listener busy (jcmd, jstack, a monitoring agent): try again when that "
+          "is over");
+    }
+    pollfd wait{socket, POLLIN, 0};
+    const timespec time{0, std::chrono::nanoseconds(look).count()};
+    if (::ppoll(&wait, 1, &time, nullptr) > 0) {
+      return {}; // it answers or hangs up without having read everything
+    }
+  }
+}
+
+base::Result<bool> hand_over(int socket, std::string_view request, Deadline deadline,
+                             const AttachLimits& limits) {
+  JPROF_TRY_ASSIGN(const bool taken,
+                   send_request(socket, request.substr(0, request.size() - 1), deadline, limits));
+  if (!taken) {
+    return false;
+  }
+  JPROF_TRY(wait_until_read(socket, deadline, limits));
+  if (limits.on_handed_over) {
+    limits.on_handed_over();
+  }
+  return send_request(socket, request.substr(request.size() - 1), deadline, limits);
 }
 
 // The answer as it comes in: held whole, or only its beginning if somebody takes the text.
@@ -179,7 +227,7 @@ base::Result<AttachReply> exchange_openj9(int socket, const AttachCommand& comma
 
 base::Result<AttachReply> exchange(int socket, std::string_view request, Deadline deadline,
                                    const AttachLimits& limits) {
-  JPROF_TRY(send_request(socket, request, deadline, limits));
+  JPROF_TRY(hand_over(socket, request, deadline, limits));
   Answer answer(limits);
   std::array<char, 16 * 1024> buffer{};
   for (;;) {
@@ -220,13 +268,6 @@ base::Result<AttachReply> run_command(const Target& target, const AttachCommand&
     limits.on_connected();
   }
   return exchange(socket.get(), request, deadline, limits);
-}
-
-base::Result<int> load_agent(const Target& target, const std::string& path,
-                             const std::string& options, Deadline deadline) {
-  JPROF_TRY_ASSIGN(const AttachReply reply,
-                   run_command(target, {"load", {path, "true", options}}, deadline));
-  return interpret_load(reply);
 }
 
 } // namespace jprof::jvm

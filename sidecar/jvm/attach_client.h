@@ -22,17 +22,15 @@ struct AttachLimits {
   std::function<void()> on_connected = nullptr;
   // Checked several times a second while waiting for the JVM: true ends the wait with kInterrupted.
   std::function<bool()> stopped = nullptr;
+  // Called before the JVM gets the last byte: from then on it may do what the request says, even if
+  // we give up. If this has not been called, it will not.
+  std::function<void()> on_handed_over = nullptr;
 };
 
 // Sends one command to the JVM and reads the answer to its end: attach, request and answer share
 // one deadline. Version 2 of the protocol is used if the arguments need it and the JVM speaks it.
 base::Result<AttachReply> run_command(const Target& target, const AttachCommand& command,
                                       base::Deadline deadline, const AttachLimits& limits = {});
-
-// Loads a native agent; returns what its Agent_OnAttach returned. `path` is absolute, as the JVM
-// sees it.
-base::Result<int> load_agent(const Target& target, const std::string& path,
-                             const std::string& options, base::Deadline deadline);
 
 // The conversation on a connection that an OpenJ9 JVM made: one command, and good-bye. The JVM's
 // own errors and malformed answers come as a reply with code -1.

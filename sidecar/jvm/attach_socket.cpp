@@ -217,11 +217,11 @@ base::Error timed_out(const Target& target, const std::string& why) {
                                 (status->state == 'T' ? "stopped (SIGSTOP)" : "held by a debugger"),
                             "let it run (kill -CONT) and try again");
   }
-  return base::make_error(ErrorCode::kTimeout,
-                          target.name() + " did not answer the request to attach: " + why,
-                          "a JVM in a long pause or short of CPU needs a longer --timeout; one "
-                          "whose socket in /tmp was "
-                          "deleted (JDK 8) must be restarted");
+  return base::make_error(
+      ErrorCode::kTimeout, target.name() + " did not answer the request to attach: " + why,
+      "if it is in a long pause, frozen (paused) or short of CPU, try again when "
+      "it is not; one whose socket in /tmp was deleted (JDK 8) must be "
+      "restarted");
 }
 
 base::Result<UniqueFd> wait_for_socket(const TargetRoot& root, const Target& target,

@@ -152,8 +152,10 @@ class Listener {
         }
       }
     }
-    return base::make_failure(ErrorCode::kTimeout, "the JVM did not answer the request to attach",
-                              "a JVM in a long pause or short of CPU needs a longer --timeout");
+    return base::make_failure(
+        ErrorCode::kTimeout, "the JVM did not answer the request to attach",
+        "if it is in a long pause, frozen (paused) or short of CPU, try again "
+        "when it is not");
   }
 
  private:

@@ -216,6 +216,7 @@ class Capture {
     if (!request_.agent_volume.empty()) {
       options.volume = inject::SharedVolume{request_.agent_volume, {}};
     }
+    options.stopped = [this] { return stop_.stop_requested(); };
     return inject::connect_agent(target, options);
   }
 

@@ -208,9 +208,13 @@ TEST_P(RealJvm, TellsWhatTheAgentReturned) {
   const auto target = find();
   ASSERT_TRUE(target) << target.error().text();
 
-  const auto code =
-      jvm::load_agent(*target, JPROF_PROBE_AGENT, "return=110", Deadline::after(seconds(20)));
-  const auto missing = jvm::load_agent(*target, "/nope.so", "", Deadline::after(seconds(20)));
+  const auto load = [&target](const char* path, const char* options) -> base::Result<int> {
+    JPROF_TRY_ASSIGN(const auto reply, jvm::run_command(*target, {"load", {path, "true", options}},
+                                                        Deadline::after(seconds(20))));
+    return jvm::interpret_load(reply);
+  };
+  const auto code = load(JPROF_PROBE_AGENT, "return=110");
+  const auto missing = load("/nope.so", "");
 
   ASSERT_TRUE(code) << code.error().text();
   EXPECT_EQ(*code, 110);

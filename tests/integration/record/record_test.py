@@ -15,6 +15,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -329,6 +330,34 @@ def a_success_that_nobody_could_read_is_none(context):
         assert run(command, subprocess.PIPE).returncode == 0, command
     # What is printed does not go into a file that got the number of a closed descriptor.
     context.convert("o.jprof", "o.collapsed")
+
+
+@check
+def a_request_that_the_jvm_has_not_read_is_withdrawn(context):
+    """Another client keeps the JVM's attach listener: Ctrl-C is heard, and what gets the copy's name afterwards is never loaded."""
+    jvm = context.jvm("Idle")
+
+    def attach(*command):
+        subprocess.run([context.arguments.jprof, "attach", str(jvm.pid), *command], check=True, stdout=subprocess.DEVNULL)
+
+    attach("threaddump")  # now it has its socket
+    before = set(glob.glob("/tmp/.jprof-*"))
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.connect(f"/tmp/.java_pid{jvm.pid}")
+        silent.send(b"1\0")
+        recorder = context.start(jvm.pid, "--json", "-d", "1s", "-o", "x.jprof")
+        while recorder.poll() is None and not (copies := set(glob.glob("/tmp/.jprof-*.so")) - before):
+            time.sleep(0.01)
+        recorder.send_signal(signal.SIGINT)
+        code, result = context.finish(recorder)
+        assert (code, result["reason"]) == (130, "Interrupted"), (code, result)
+        (copy,) = copies
+        assert not os.path.exists(copy), result
+        shutil.copyfile(context.arguments.library, copy)
+    attach("threaddump")  # after all that waited
+    with open(f"/proc/{jvm.pid}/maps", encoding="utf-8") as maps:
+        assert os.path.basename(copy) not in maps.read()
+    os.remove(copy)
 
 
 @check

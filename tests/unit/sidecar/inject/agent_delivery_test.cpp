@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -63,6 +64,100 @@ TEST_F(Delivery, PutsACopyIntoTmpAndRemovesIt) {
   }
 
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// A name that became free could be taken by another user's library, which the JVM would load.
+TEST_F(Delivery, KeepsTheNameWhileTheJvmMayLoadIt) {
+  std::string path;
+  {
+    auto delivered = deliver();
+    ASSERT_TRUE(delivered) << delivered.error().text();
+    path = delivered->path();
+    delivered->request_is_pending(true);
+    const base::Error error = delivered->keep_name(base::make_error(ErrorCode::kTimeout, "late"));
+    EXPECT_NE(error.message.find(path), std::string::npos);
+  }
+  EXPECT_EQ(::dlopen(path.c_str(), RTLD_NOW), nullptr);
+  ASSERT_TRUE(std::filesystem::exists(path));
+  EXPECT_LT(std::filesystem::file_size(path), 256U);
+
+  ASSERT_TRUE(deliver()); // removed again; its request was not answered
+  EXPECT_TRUE(std::filesystem::exists(path));
+
+  {
+    auto answered = deliver();
+    ASSERT_TRUE(answered) << answered.error().text();
+    answered->request_is_pending(true);
+    answered->request_is_pending(false);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(Delivery, RemovesACopyWhoseRequestTheJvmNeverHad) {
+  auto delivered = deliver();
+  ASSERT_TRUE(delivered) << delivered.error().text();
+  const std::string path = delivered->path();
+
+  const base::Error error = delivered->keep_name(base::make_error(ErrorCode::kTimeout, "late"));
+  delivered->remove();
+
+  EXPECT_EQ(error.message, "late");
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+class ResidentName : public Delivery {
+ protected:
+  ResidentName() { target_.vm.agent_library = path_; }
+  ~ResidentName() override { std::filesystem::remove(path_); }
+
+  const std::string path_ = "/tmp/.jprof-test" + std::to_string(::getpid()) + ".so";
+};
+
+TEST_F(ResidentName, IsHeldByAFileThatCannotBeLoaded) {
+  {
+    const auto held = hold_resident_name(target_, Deadline::after(seconds(5)));
+    ASSERT_TRUE(held) << held.error().text();
+    EXPECT_EQ(held->path(), path_);
+    EXPECT_TRUE(std::filesystem::exists(path_));
+    EXPECT_EQ(::dlopen(path_.c_str(), RTLD_NOW), nullptr);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(ResidentName, IsLeftToTheJvmsOwnCopy) {
+  write(path_);
+  { ASSERT_TRUE(hold_resident_name(target_, Deadline::after(seconds(5)))); }
+
+  EXPECT_EQ(*base::read_file(path_, 1U << 20U), library());
+}
+
+TEST_F(ResidentName, IsRefusedToWhatIsNoFileOfTheJvmsUser) {
+  std::filesystem::create_symlink(agent_, path_);
+
+  const auto held = hold_resident_name(target_, Deadline::after(seconds(5)));
+
+  ASSERT_FALSE(held);
+  EXPECT_EQ(held.error().code, ErrorCode::kPermission);
+}
+
+TEST_F(ResidentName, StaysWithAnEarlierRequest) {
+  {
+    auto earlier = hold_resident_name(target_, Deadline::after(seconds(5)));
+    ASSERT_TRUE(earlier);
+    earlier->request_is_pending(true);
+    static_cast<void>(earlier->keep_name(base::make_error(ErrorCode::kTimeout, "late")));
+  }
+  ASSERT_TRUE(std::filesystem::exists(path_));
+
+  { ASSERT_TRUE(hold_resident_name(target_, Deadline::after(seconds(5)))); }
+  EXPECT_TRUE(std::filesystem::exists(path_));
+
+  {
+    auto answered = hold_resident_name(target_, Deadline::after(seconds(5)));
+    ASSERT_TRUE(answered);
+    answered->request_is_pending(false);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST_F(Delivery, TakesASharedVolumeWithTheSameBytes) {

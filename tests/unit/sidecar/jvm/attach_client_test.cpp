@@ -174,6 +174,54 @@ TEST(AttachExchange, EndsAtItsDeadlineWhenTheServerNeverReads) {
   EXPECT_EQ(reply.error().code, ErrorCode::kTimeout);
 }
 
+// A JVM does nothing of a request that ends too soon; a whole one it would do after we have gone.
+TEST(AttachExchange, WithdrawsARequestThatIsNotRead) {
+  UniqueFd jvm;
+  bool handed_over = false;
+  AttachLimits limits;
+  limits.on_handed_over = [&handed_over] { handed_over = true; };
+  {
+    std::array<int, 2> pair{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()), 0);
+    const UniqueFd client(pair[0]);
+    jvm.reset(pair[1]);
+    const auto reply = exchange(client.get(), kRequest, Deadline::after(milliseconds(100)), limits);
+
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::kTimeout);
+    EXPECT_FALSE(reply.error().cure.empty());
+  }
+
+  EXPECT_FALSE(handed_over);
+  EXPECT_EQ(read_bytes(jvm.get(), kRequest.size()), kRequest.substr(0, kRequest.size() - 1));
+}
+
+TEST(AttachExchange, StopsWaitingForAReader) {
+  ScriptedServer jvm([](int fd) {
+    pollfd until_hangup{fd, 0, 0};
+    ::poll(&until_hangup, 1, -1);
+  });
+  AttachLimits limits;
+  limits.stopped = [] { return true; };
+
+  const auto reply = exchange(jvm.client(), kRequest, Deadline::after(seconds(60)), limits);
+
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, ErrorCode::kInterrupted);
+}
+
+TEST(AttachExchange, SaysWhenTheJvmHasTheRequest) {
+  bool handed_over = false;
+  AttachLimits limits;
+  limits.on_handed_over = [&handed_over] { handed_over = true; };
+  ScriptedServer jvm([](int fd) { read_bytes(fd, kRequest.size()); });
+
+  const auto reply = exchange(jvm.client(), kRequest, Deadline::after(seconds(5)), limits);
+
+  EXPECT_FALSE(reply);
+  EXPECT_TRUE(handed_over);
+}
+
 TEST(AttachExchange, CutsGigabytesOff) {
   ScriptedServer jvm([](int fd) {
     const std::string piece(1U << 16U, 'y');
