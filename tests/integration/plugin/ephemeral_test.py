@@ -116,7 +116,7 @@ class EphemeralTest(PluginRig):
 
     def test_a_pod_without_headroom_is_refused_with_the_figure(self):
         for memory, metrics, words in (("33Mi", None, "may use no more than 33 MiB"),
-                                       ("200Mi", {"app": "190Mi"}, "uses 190 MiB of the 200 MiB")):
+                                       ("200Mi", {"app": "190Mi"}, "uses 190 MiB of its limit of 200 MiB")):
             server = self.serve(pods=[self.limited(memory)], metrics=metrics)
             _, err = self.record(code=9)
             self.assertIn(words, err)

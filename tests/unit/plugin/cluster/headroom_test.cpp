@@ -32,7 +32,7 @@ TEST(Headroom, RefusesWithTheFigureAndTheCure) {
 
   ASSERT_FALSE(status.has_value());
   EXPECT_EQ(status.error().code, base::ErrorCode::kLimit);
-  EXPECT_NE(status.error().message.find("pod shop/checkout uses 170 MiB of the 192 MiB"),
+  EXPECT_NE(status.error().message.find("pod shop/checkout uses 170 MiB of its limit of 192 MiB"),
             std::string::npos)
       << status.error().message;
   EXPECT_NE(status.error().cure.find("raise the memory limit by 10 MiB"), std::string::npos)
