@@ -3,16 +3,14 @@
 #include "sidecar/commands/record.h"
 
 #include "lib/base/encoding.h"
-#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/out_of_memory.h"
-#include "lib/base/output_place.h"
 #include "lib/base/timestamp.h"
-#include "lib/capture/bundle.h"
+#include "lib/base/together.h"
 #include "lib/capture/summary.h"
-#include "lib/formats/format.h"
 #include "lib/formats/format_writer.h"
 #include "sidecar/commands/capture_options.h"
+#include "sidecar/commands/record_outputs.h"
 #include "sidecar/commands/stop_on_signal.h"
 #include "sidecar/record/capture_job.h"
 #include "sidecar/record/capture_outcome.h"
@@ -20,8 +18,6 @@
 #include "sidecar/record/work_directory.h"
 #include "sidecar/sandbox/sandbox.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <ctime>
@@ -30,7 +26,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -40,7 +35,6 @@ namespace {
 
 using record::CaptureOutcome;
 
-constexpr std::size_t kMaxFileBytes = std::size_t{2} << 30;
 constexpr std::size_t kMaxPathBytes = 4096;
 
 struct RecordOptions {
@@ -54,26 +48,6 @@ struct RecordOptions {
   std::vector<std::string> outputs;
   bool verbose = false;
 };
-
-struct Output {
-  std::string path;
-  std::string source; // file name within the capture's directory
-};
-
-// The ending that names the format, without its dot.
-base::Result<std::string> ending_of(const std::string& path) {
-  JPROF_TRY(formats::format_of(path));
-  return path.substr(path.rfind('.') + 1);
-}
-
-base::Result<std::vector<Output>> plan_outputs(const std::vector<std::string>& paths) {
-  std::vector<Output> outputs;
-  for (const std::string& path : paths) {
-    JPROF_TRY_ASSIGN(const std::string ending, ending_of(path));
-    outputs.push_back({path, capture::bundle_file_name(ending)});
-  }
-  return outputs;
-}
 
 // "2%", "0.5": a percentage in steps of a tenth, as permille.
 base::Result<std::uint32_t> parse_overhead(std::string_view text) {
@@ -94,7 +68,7 @@ base::Result<std::uint32_t> parse_overhead(std::string_view text) {
 }
 
 base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
-                                                  const std::vector<Output>& outputs) {
+                                                  RecordOutputs& outputs) {
   JPROF_TRY_ASSIGN(record::CaptureRequest request, request_of(options.capture));
   request.event = options.event;
   request.engine = options.engine;
@@ -102,20 +76,13 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   JPROF_TRY_ASSIGN(request.max_overhead_permille, parse_overhead(options.max_overhead));
   request.title = options.title;
   request.threads = options.threads;
-  for (const Output& output : outputs) {
-    request.formats.push_back(output.source.substr(output.source.rfind('.') + 1));
-  }
-  // Beside the first output: the finished file is moved there, not copied, and a full disk shows
-  // before the end of the capture.
-  JPROF_TRY_ASSIGN(request.directory,
-                   record::WorkDirectory::name_in(base::directory_of(outputs.front().path)));
+  request.formats = outputs.formats();
+  request.take_derived = [&outputs](const std::string& ending, std::string_view bytes) {
+    return outputs.write(ending, bytes);
+  };
+  JPROF_TRY_ASSIGN(request.directory, record::WorkDirectory::name_in(outputs.first_folder()));
   request.sandbox = true;
-  request.writable.push_back(base::directory_of(outputs.front().path));
-  for (const Output& output : outputs) { // before a minute is spent on it
-    JPROF_TRY_ASSIGN(const base::OutputPlace place, base::output_place(output.path));
-    JPROF_TRY(base::check_folder(output.path, place));
-    request.writable.push_back(place.stream ? place.path : base::directory_of(place.path));
-  }
+  JPROF_TRY_ASSIGN(request.writable, outputs.check_places()); // before a minute is spent on it
   return request;
 }
 
@@ -138,39 +105,8 @@ class ProgressLine {
   bool shown_;
 };
 
-base::Status copy_file(const std::string& from, const std::string& to) {
-  JPROF_TRY_ASSIGN(const std::string bytes, base::read_file(from, kMaxFileBytes));
-  return base::write_output(to, bytes, 0666); // less the umask
-}
-
-// Files that a person asked for have the rights that any program's would; in the capture's
-// directory they are private.
-unsigned usual_mode() {
-  const mode_t mask = ::umask(022); // the only way to read it; no other thread makes files now
-  ::umask(mask);
-  return 0666U & ~mask;
-}
-
-// Moves what the capture made to where it was asked for.
-base::Status deliver(const std::string& directory, const std::vector<Output>& outputs) {
-  const unsigned mode = usual_mode();
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Output& output = outputs[i];
-    const std::string from = directory + '/' + output.source;
-    ::chmod(from.c_str(), mode);
-    const bool needed_later =
-        std::any_of(outputs.begin() + static_cast<std::ptrdiff_t>(i) + 1, outputs.end(),
-                    [&](const Output& later) { return later.source == output.source; });
-    JPROF_TRY_ASSIGN(const base::OutputPlace place, base::output_place(output.path));
-    if (!needed_later && !place.stream && ::rename(from.c_str(), place.path.c_str()) == 0) {
-      continue;
-    }
-    JPROF_TRY(copy_file(from, output.path)); // wanted twice, or another file system
-  }
-  return {};
-}
-
-base::Json report_json(const CaptureOutcome& outcome, const std::vector<Output>& outputs) {
+base::Json report_json(const CaptureOutcome& outcome, const RecordOutputs& outputs,
+                       const std::optional<base::Error>& failed) {
   base::Json object = capture::measured_json(record::measured_of(outcome));
   object["ok"] = outcome.exit_code() == 0;
   object["exitCode"] = outcome.exit_code();
@@ -181,11 +117,16 @@ base::Json report_json(const CaptureOutcome& outcome, const std::vector<Output>&
     object["partialReason"] = outcome.partial_reason;
     object["cure"] = outcome.cure;
   }
+  if (failed) {
+    object["reason"] = base::reason_word(failed->code);
+    object["message"] = failed->message;
+    object["cure"] = failed->cure;
+  }
   base::Json& files = object["files"] = base::Json::array();
-  for (const Output& output : outputs) {
-    files.push_back({{"path", output.path}});
+  for (const std::string& path : outputs.written()) {
+    files.push_back({{"path", path}});
     for (const record::CapturedFile& file : outcome.files) {
-      if (file.name == output.source) {
+      if (path.ends_with("." + file.format)) {
         files.back().update(
             {{"format", file.format}, {"bytes", file.bytes}, {"sha256", file.sha256}});
       }
@@ -194,24 +135,34 @@ base::Json report_json(const CaptureOutcome& outcome, const std::vector<Output>&
   return object;
 }
 
-// Prints what there is to say and gives the exit code.
-int report(const CaptureOutcome& outcome, const std::vector<Output>& outputs,
-           capture::Detail detail, bool json) {
-  if (json) {
-    std::printf("%s\n", base::dump_json(report_json(outcome, outputs)).c_str());
-    return outcome.exit_code();
-  }
+void print_report(const CaptureOutcome& outcome, const RecordOutputs& outputs,
+                  capture::Detail detail) {
   if (outcome.partial) {
     std::printf("  partial   %s\n", base::printable(outcome.partial_reason).c_str());
     if (!outcome.cure.empty()) {
       std::printf("  cure      %s\n", base::printable(outcome.cure, kMaxPathBytes).c_str());
     }
   }
-  std::fputs(capture::summary_text(record::measured_of(outcome), detail).c_str(), stdout);
-  for (const Output& output : outputs) {
-    std::printf("%s\n", base::printable(output.path, kMaxPathBytes).c_str());
+  capture::Measured measured = record::measured_of(outcome);
+  measured.file_errors.clear(); // the failure tells of them
+  std::fputs(capture::summary_text(measured, detail).c_str(), stdout);
+  for (const std::string& path : outputs.written()) {
+    std::printf("%s\n", base::printable(path, kMaxPathBytes).c_str());
   }
-  return outcome.exit_code();
+}
+
+// Everything that was not written, with its cause, and where the recording is.
+base::Error not_stored(CaptureOutcome& outcome, const RecordOutputs& outputs,
+                       record::WorkDirectory& work) {
+  const std::vector<base::Error> errors = outputs.errors();
+  outcome.file_errors.insert(outcome.file_errors.end(), errors.begin(), errors.end());
+  base::Error error = base::together(outcome.file_errors);
+  for (const std::string& path : outputs.untried()) {
+    error.message += "; " + path + " could not be made";
+  }
+  error.code = base::ErrorCode::kNotStored;
+  error.cure = outputs.keep_recording(work, outcome.recording.get());
+  return error;
 }
 
 base::Error kept_in(base::Error error, const std::string& directory) {
@@ -219,6 +170,25 @@ base::Error kept_in(base::Error error, const std::string& directory) {
   error.cure = "the capture is kept in " + directory + ": write it elsewhere by jprof convert " +
                directory + "/" + record::kRecordingFile + " -o FILE";
   return error;
+}
+
+// Prints what there is to say and gives the exit code.
+base::Result<int> finish(CaptureOutcome& outcome, RecordOutputs& outputs,
+                         record::WorkDirectory& work, capture::Detail detail, bool json) {
+  outputs.write_recording(work, outcome.recording.get());
+  std::optional<base::Error> failed;
+  if (!outcome.file_errors.empty() || !outputs.all_written()) {
+    failed = not_stored(outcome, outputs, work);
+  }
+  if (json) {
+    std::printf("%s\n", base::dump_json(report_json(outcome, outputs, failed)).c_str());
+    return outcome.exit_code();
+  }
+  print_report(outcome, outputs, detail);
+  if (failed) {
+    return base::fail(std::move(*failed));
+  }
+  return outcome.exit_code();
 }
 
 // A recorder that meets its limit of memory has written all that it had drained but the last.
@@ -237,14 +207,14 @@ base::Result<int> run_record(RecordOptions options, bool json) {
   if (options.outputs.empty()) {
     options.outputs.push_back("jprof-" + std::to_string(std::time(nullptr)) + ".html");
   }
-  JPROF_TRY_ASSIGN(const std::vector<Output> outputs, plan_outputs(options.outputs));
+  JPROF_TRY_ASSIGN(RecordOutputs outputs, RecordOutputs::plan(options.outputs));
   JPROF_TRY_ASSIGN(const record::CaptureRequest request, make_request(options, outputs));
   if (options.walker != "vmstructs" && request.leave_behind) {
     tell_what_stays("walkers such as " + base::printable(options.walker));
   }
   JPROF_TRY(limit_memory());
   sandbox::fence_in(sandbox::Network::kNone); // run_capture() says what is missing
-  tell_of_abandoned(base::directory_of(options.outputs.front()));
+  tell_of_abandoned(outputs.first_folder());
   StopOnSignal signals("the recording is being finished",
                        "leaves what there is in " +
                            base::printable(request.directory, kMaxPathBytes));
@@ -260,15 +230,7 @@ base::Result<int> run_record(RecordOptions options, bool json) {
     }
     return base::fail(std::move(outcome).error());
   }
-  if (!outcome->file_errors.empty()) {
-    work.keep();
-    return base::fail(kept_in(outcome->file_errors.front(), request.directory));
-  }
-  if (base::Status delivered = deliver(request.directory, outputs); !delivered) {
-    work.keep();
-    return base::fail(kept_in(std::move(delivered).error(), request.directory));
-  }
-  return report(*outcome, outputs,
+  return finish(*outcome, outputs, work,
                 options.verbose ? capture::Detail::kFull : capture::Detail::kBrief, json);
 }
 

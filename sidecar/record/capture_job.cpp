@@ -7,9 +7,6 @@
 #include "lib/base/file.h"
 #include "lib/base/mebibytes.h"
 #include "lib/base/utf8.h"
-#include "lib/capture/bundle.h"
-#include "lib/formats/format_writer.h"
-#include "lib/profile/recording_reader.h"
 #include "sidecar/container/access.h"
 #include "sidecar/inject/agent_link.h"
 #include "sidecar/jvm/discovery.h"
@@ -18,6 +15,7 @@
 #include "sidecar/record/capture_choices.h"
 #include "sidecar/record/capture_outcome.h"
 #include "sidecar/record/capture_room.h"
+#include "sidecar/record/derived_files.h"
 #include "sidecar/record/headroom.h"
 #include "sidecar/record/memory_budget.h"
 #include "sidecar/record/oom_kill.h"
@@ -134,11 +132,6 @@ class Capture {
     fill_outcome(*result, outcome_);
     seal(file);
     derive();
-    if (shares_group_) {
-      for (const CapturedFile& made : outcome_.files) {
-        drop_from_cache(request_.directory + '/' + made.name);
-      }
-    }
     report(CapturePhase::kDone);
     return std::move(outcome_);
   }
@@ -387,79 +380,20 @@ class Capture {
       outcome_.file_errors.push_back(status.error());
     }
     outcome_.files.push_back({kRecordingFile, "jprof", file.bytes(), file.sha256_hex()});
+    outcome_.recording = file.release();
   }
 
-  // From the sealed file and nothing else: what is derived now equals what convert gives later.
   void derive() {
-    if (request_.formats.empty()) {
-      return;
+    if (!request_.formats.empty()) {
+      report(CapturePhase::kRendering);
     }
-    report(CapturePhase::kRendering);
-    // The recording is safe by now: a lack of memory costs only the derived files.
-    try {
-      derive_all();
-    } catch (const std::bad_alloc&) {
-      outcome_.file_errors.push_back(base::make_error(
-          ErrorCode::kLimit, "there is not enough memory to render the recording",
-          "convert profile.jprof elsewhere, or give the jprof container more memory"));
-    }
-  }
-
-  void derive_all() {
-    profile::ReadOptions options;
-    options.lines = profile::FrameLines::kMerge;
-    const std::uint64_t most = memory_budget(available_memory()).timed_samples;
-    if (outcome_.samples > most) {
-      options.times = profile::SampleTimes::kMerge;
-      outcome_.notes.push_back("derived files hold no times: there is only memory for " +
-                               std::to_string(most) + " samples with their times");
-    }
-    const std::string path = request_.directory + '/' + kRecordingFile;
-    base::Result<profile::Recording> recording = profile::read_recording_file(path, options);
-    if (!recording) {
-      outcome_.file_errors.push_back(std::move(recording).error());
-      return;
-    }
-    for (const std::string& ending : request_.formats) {
-      if (ending != "jprof") {
-        derive_one(recording->profile, ending);
+    std::vector<std::string> paths = derive_files(request_, outcome_);
+    paths.push_back(request_.directory + '/' + kRecordingFile);
+    if (shares_group_) {
+      for (const std::string& path : paths) {
+        drop_from_cache(path);
       }
     }
-  }
-
-  base::Status check_room(const std::string& name, std::uint64_t bytes) const {
-    std::uint64_t taken = 0;
-    for (const CapturedFile& file : outcome_.files) {
-      taken += file.bytes;
-    }
-    if (taken <= room_.files && bytes <= room_.files - taken) {
-      return {};
-    }
-    return base::make_failure(
-        ErrorCode::kLimit,
-        name + " would take " + base::mebibytes(bytes) + ", the capture's other files take " +
-            base::mebibytes(taken) + " and all may take " + base::mebibytes(request_.max_bytes),
-        "convert profile.jprof elsewhere, or raise limits.captureBytes of the sidecar");
-  }
-
-  void derive_one(const profile::Profile& profile, const std::string& ending) {
-    const std::string name = capture::bundle_file_name(ending);
-    if (std::ranges::any_of(outcome_.files,
-                            [&](const CapturedFile& file) { return file.name == name; })) {
-      return;
-    }
-    const auto format = formats::format_of(name).value(); // checked at the beginning
-    base::Result<std::string> bytes = formats::write_as(
-        profile, format, {.title = {}, .threads = formats::thread_roots(request_.threads)});
-    base::Status status = bytes ? check_room(name, bytes->size()) : base::fail(bytes.error());
-    if (status) {
-      status = base::write_file_atomically(request_.directory + '/' + name, *bytes, 0600);
-    }
-    if (!status) {
-      outcome_.file_errors.push_back(std::move(status).error());
-      return;
-    }
-    outcome_.files.push_back({name, ending, bytes->size(), base::sha256_hex(*bytes)});
   }
 
   const CaptureRequest& request_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
 #include "lib/capture/coverage.h"
 #include "lib/capture/measured.h"
 #include "lib/profile/profile.h"
@@ -15,6 +16,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,8 +41,12 @@ struct CaptureRequest {
   // What to derive in addition to profile.jprof, by file name extension without the dot: "html",
   // "collapsed".
   std::vector<std::string> formats;
-  std::string threads; // their root frames: "thread" or "pool"; empty: none
-  // Must exist and belong to the caller: profile.jprof and the derived files are made in it.
+  std::string threads; // root frames in them: "thread" or "pool", empty: none
+  // Takes each derived file and gives the paths at which it has written it; what it cannot write is
+  // its own to tell. Empty: they are made in `directory`.
+  std::function<std::vector<std::string>(const std::string& ending, std::string_view bytes)>
+      take_derived;
+  // Must exist and be the caller's own: profile.jprof and the derived files are made in it.
   std::string directory;
   // What all files in it may take together, including a manifest; 0: no limit. A recording that
   // comes near the limit ends early but whole; a derived file that would exceed it is not made.
@@ -138,13 +144,14 @@ struct CaptureOutcome {
   std::string partial_reason;
   std::string cure; // of partial_reason; may be empty
   std::vector<CapturedFile> files;
+  base::UniqueFd recording;         // profile.jprof, to be read even where its folder has gone
   std::vector<std::string> residue; // what stays in the JVM for good
   std::vector<std::string> notes;
   std::vector<std::string> skipped_deliveries; // each way that was not taken, and why
   std::vector<std::string> sandbox_missing;    // what the sandbox lacks, and why
-  std::vector<base::Error> file_errors;        // derived files that could not be made
+  std::vector<base::Error> file_errors;        // files that could not be made or written
 
-  // 0, 6 (partial) or 7 (a derived file is missing).
+  // 0, 6 (partial) or 7 (a file is missing).
   int exit_code() const;
 };
 

@@ -28,8 +28,7 @@ const char* cure_for(int os_errno) {
 } // namespace
 
 base::Result<RecordingFile> RecordingFile::create(const std::string& path) {
-  base::UniqueFd fd(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd) {
     return base::errno_failure(errno, "cannot create " + path);
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace jprof::record {
 
@@ -33,6 +34,8 @@ class RecordingFile {
   std::string sha256_hex();
   const std::string& path() const { return path_; }
   void remove();
+  // The descriptor, for reading and at the beginning; nothing can be appended any more.
+  base::UniqueFd release() { return std::move(fd_); }
 
  private:
   RecordingFile(base::UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}

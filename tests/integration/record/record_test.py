@@ -22,6 +22,7 @@ import time
 
 import frozen_stacks
 import limits_of_ours
+import several_outputs
 from rig import check, folded_total, is_armed, main, page_data, wait_until_sampled
 
 
@@ -455,5 +456,5 @@ def a_jvm_without_descriptors_is_left_alone(context):
 
 
 if __name__ == "__main__":
-    assert limits_of_ours.CHECKS  # with those checks
+    assert limits_of_ours.CHECKS and several_outputs.CHECKS  # with those checks
     sys.exit(main())
