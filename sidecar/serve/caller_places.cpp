@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <new>
 #include <sys/mman.h>
 
@@ -15,37 +16,43 @@ constexpr std::chrono::seconds kPatience{2};
 
 } // namespace
 
+std::uint64_t idle_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 CallerPlaces::CallerPlaces() {
-  static_assert(Asked::is_always_lock_free);
-  void* const memory = ::mmap(nullptr, sizeof(Asked) * kMaxConnections, PROT_READ | PROT_WRITE,
+  static_assert(IdleSince::is_always_lock_free);
+  void* const memory = ::mmap(nullptr, sizeof(IdleSince) * kMaxConnections, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory != MAP_FAILED) { // for as long as the process lives
-    asked_ = new (memory) Asked[kMaxConnections];
+    idle_ = new (memory) IdleSince[kMaxConnections];
   }
 }
 
-CallerPlaces::Asked* CallerPlaces::offer() {
-  const auto* const free =
-      std::ranges::find_if(places_, [](const Place& place) { return place.child == 0; });
-  offered_ = static_cast<std::size_t>(free - places_.begin());
-  if (asked_ == nullptr || offered_ == places_.size()) {
-    offered_ = places_.size();
+IdleSince* CallerPlaces::offer() {
+  const auto* const free = std::ranges::find(children_, 0);
+  offered_ = static_cast<std::size_t>(free - children_.begin());
+  if (idle_ == nullptr || offered_ == children_.size()) {
+    offered_ = children_.size();
     return nullptr;
   }
-  asked_[offered_] = false;
-  return &asked_[offered_];
+  idle_[offered_] = idle_clock(); // until its first request
+  return &idle_[offered_];
 }
 
 void CallerPlaces::take(pid_t child) {
-  if (offered_ < places_.size()) {
-    places_[offered_] = {child, ++arrivals_};
+  if (offered_ < children_.size()) {
+    children_[offered_] = child;
   }
 }
 
 void CallerPlaces::leave(pid_t child) {
-  for (Place& place : places_) {
-    if (place.child == child) {
-      place = {};
+  for (pid_t& one : children_) {
+    if (one == child) {
+      one = 0;
       awaited_.reset();
     }
   }
@@ -54,14 +61,16 @@ void CallerPlaces::leave(pid_t child) {
 bool CallerPlaces::make_room() {
   const bool waited_for_nothing = awaited_ && awaited_->expired();
   awaited_.reset();
-  Place* oldest = nullptr;
-  for (std::size_t i = 0; asked_ != nullptr && i < places_.size(); ++i) {
-    Place& place = places_[i];
-    if (place.child != 0 && !asked_[i] && (oldest == nullptr || place.since < oldest->since)) {
-      oldest = &place;
+  pid_t oldest = 0;
+  std::uint64_t idle_since = UINT64_MAX;
+  for (std::size_t i = 0; idle_ != nullptr && i < children_.size(); ++i) {
+    const std::uint64_t since = idle_[i];
+    if (children_[i] != 0 && since != 0 && since < idle_since) {
+      oldest = children_[i];
+      idle_since = since;
     }
   }
-  if (oldest == nullptr || waited_for_nothing || ::kill(oldest->child, SIGUSR1) != 0) {
+  if (oldest == 0 || waited_for_nothing || ::kill(oldest, SIGUSR1) != 0) {
     return false;
   }
   awaited_ = base::Deadline::after(kPatience);

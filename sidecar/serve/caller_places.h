@@ -13,19 +13,21 @@
 
 namespace jprof::serve {
 
-// There are few places for callers: while another caller waits, none is held by one that has never
-// asked for anything; the oldest of these has to go. The process that serves a caller records
-// whether it has asked, in memory that it shares with the supervisor, which owns everything else
-// here. One thread.
+// Since when (CLOCK_MONOTONIC, ns) nothing is in progress for a caller; 0: something is.
+using IdleSince = std::atomic<std::uint64_t>;
+std::uint64_t idle_clock();
+
+// There are few places for callers: while another caller waits, none is held by one for which
+// nothing is in progress; the one for which that has been so for longest has to go. The process
+// that serves a caller records it, in memory that it shares with the supervisor, which owns
+// everything else here. One thread.
 class CallerPlaces {
  public:
-  using Asked = std::atomic<bool>;
-
   CallerPlaces();
 
   // Before the fork: the place that the child is to have; null if none is free, or for lack of
   // memory.
-  Asked* offer();
+  IdleSince* offer();
   void take(pid_t child); // what was offered
   void leave(pid_t child);
 
@@ -36,15 +38,9 @@ class CallerPlaces {
   std::optional<base::Deadline> awaited() const;
 
  private:
-  struct Place {
-    pid_t child = 0;
-    std::uint64_t since = 0; // the order of arrival
-  };
-
-  Asked* asked_ = nullptr; // shared: one for each place
-  std::array<Place, kMaxConnections> places_{};
+  IdleSince* idle_ = nullptr;                     // shared: one for each place
+  std::array<pid_t, kMaxConnections> children_{}; // 0: free
   std::size_t offered_ = 0;
-  std::uint64_t arrivals_ = 0;
   std::optional<base::Deadline> awaited_;
 };
 

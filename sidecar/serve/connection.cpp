@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/serve/connection.h"
 
+#include "lib/base/duration.h"
 #include "lib/base/timestamp.h"
 #include "lib/capture/bundle.h"
 #include "lib/control/hello.h"
@@ -43,9 +44,10 @@ base::UniqueFd termination_signals() {
 
 } // namespace
 
-Connection::Connection(ServeContext& context, base::UniqueFd socket, std::atomic<bool>* asked)
-    : context_(context), asked_(asked), stream_(std::move(socket)), signals_(termination_signals()),
-      deadline_(Deadline::after(kHelloTime)), next_tick_(Deadline::after(kTick)) {
+Connection::Connection(ServeContext& context, base::UniqueFd socket, IdleSince* idle_since)
+    : context_(context), idle_since_(idle_since), stream_(std::move(socket)),
+      signals_(termination_signals()), deadline_(Deadline::after(kHelloTime)),
+      next_tick_(Deadline::after(kTick)) {
   stream_.send(FrameType::kHello,
                control::encode_hello(control::our_hello(
                    {"record", "fetch", "list", "targets", "release", "attach", "quit"})));
@@ -112,6 +114,18 @@ void Connection::poll_once() {
     deadline_ = Deadline::after(kIdleTime);
   }
   on_tick();
+  note_idleness();
+}
+
+// A caller that still has to take an answer is not idle.
+bool Connection::is_idle() const {
+  return (state_ == State::kHello || state_ == State::kIdle) && stream_.pending() == 0;
+}
+
+void Connection::note_idleness() {
+  if (idle_since_ != nullptr && is_idle() && *idle_since_ == 0) {
+    *idle_since_ = idle_clock();
+  }
 }
 
 void Connection::on_tick() {
@@ -155,12 +169,20 @@ void Connection::on_signal() {
 
 // The supervisor looked a moment ago: what has been requested since is answered.
 void Connection::give_place() {
-  if (asked_ != nullptr && !*asked_) {
-    send_error(base::make_error(ErrorCode::kBusy,
-                                "another caller needs this place, and this one has sent no request",
-                                "connect again and send the request at once"));
-    state_ = State::kDone;
+  if (pollfd caller{stream_.fd(), POLLIN, 0};
+      is_idle() && ::poll(&caller, 1, 0) > 0 && (caller.revents & POLLIN) != 0) {
+    on_readable();
   }
+  if (idle_since_ == nullptr || *idle_since_ == 0 || !is_idle()) {
+    return;
+  }
+  const std::chrono::nanoseconds idle(idle_clock() - *idle_since_);
+  log::info("a caller that has asked for nothing for " + base::format_duration(idle) +
+            " loses its place, because another caller would find none");
+  send_error(base::make_error(
+      ErrorCode::kBusy, "another caller needs this place, and nothing is in progress for this one",
+      "connect again and send the request at once"));
+  state_ = State::kDone;
 }
 
 void Connection::caller_gone() {
@@ -253,8 +275,8 @@ void Connection::on_hello(const control::Frame& frame) {
 }
 
 void Connection::on_request(const control::Frame& frame) {
-  if (asked_ != nullptr) {
-    *asked_ = true;
+  if (idle_since_ != nullptr) {
+    *idle_since_ = 0;
   }
   auto request = control::parse_request(frame.payload);
   if (!request) {

@@ -5,13 +5,13 @@
 #include "lib/base/deadline.h"
 #include "lib/base/unique_fd.h"
 #include "sidecar/serve/attach_process.h"
+#include "sidecar/serve/caller_places.h"
 #include "sidecar/serve/capture_process.h"
 #include "sidecar/serve/file_sender.h"
 #include "sidecar/serve/frame_stream.h"
 #include "sidecar/serve/results.h"
 #include "sidecar/serve/serve_context.h"
 
-#include <atomic>
 #include <optional>
 #include <string>
 
@@ -22,8 +22,9 @@ namespace jprof::serve {
 // salvage what a dying recorder leaves. One thread; blocks only in poll(2).
 class Connection {
  public:
-  // `asked` is set with the first request; until then SIGUSR1 asks for the place. May be null.
-  Connection(ServeContext& context, base::UniqueFd socket, std::atomic<bool>* asked);
+  // `idle_since` is kept up to date; while nothing is in progress, SIGUSR1 asks for the place. May
+  // be null.
+  Connection(ServeContext& context, base::UniqueFd socket, IdleSince* idle_since);
   // Until the caller is done, or has been silent too long, or SIGTERM came and everything is
   // sealed.
   void run();
@@ -49,6 +50,8 @@ class Connection {
   base::Status salvage(const std::string& id, const std::string& reason);
   void on_signal();
   void give_place();
+  bool is_idle() const;
+  void note_idleness();
   void on_tick();
   void wait_for(const std::string& id);
   void look_at_waited();
@@ -65,7 +68,7 @@ class Connection {
   bool is_last() const { return leaving_ || caller_reads_only_; }
 
   ServeContext& context_;
-  std::atomic<bool>* asked_;
+  IdleSince* idle_since_;
   FrameStream stream_;
   base::UniqueFd signals_;
   State state_ = State::kHello;

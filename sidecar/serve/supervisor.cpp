@@ -40,6 +40,7 @@ constexpr auto kUpkeepAgain = 5s;
 constexpr auto kForkRetry = 5s;
 constexpr auto kBlockedRetry = 10min;
 constexpr auto kRecoveryTime = 60s; // callers wait for this
+constexpr auto kQuiet = 1min;       // between two lines about refused callers
 
 base::UniqueFd supervisor_signals() {
   sigset_t signals;
@@ -171,7 +172,7 @@ base::Status Supervisor::start(Kind kind, const Work& work) {
   return {};
 }
 
-// A waiting caller is let in once one that has asked for nothing has left.
+// A waiting caller is let in once one for which nothing is in progress has left.
 bool Supervisor::makes_room() {
   return count(Kind::kConnection) >= kMaxConnections && places_.make_room();
 }
@@ -196,18 +197,23 @@ void Supervisor::accept_caller() {
     return;
   }
   if (count(Kind::kConnection) >= kMaxConnections) {
+    if (!quiet_until_ || quiet_until_->expired()) {
+      quiet_until_ = Deadline::after(kQuiet);
+      log::warning("a caller is refused: something is in progress for each of the " +
+                   std::to_string(kMaxConnections) + " that there may be");
+    }
     refuse(caller.get(),
            base::make_error(base::ErrorCode::kBusy, "this sidecar has too many callers",
                             "try again in a minute"));
     return;
   }
-  CallerPlaces::Asked* const asked = places_.offer();
-  auto started = start(Kind::kConnection, [this, &caller, asked] {
+  IdleSince* const idle_since = places_.offer();
+  auto started = start(Kind::kConnection, [this, &caller, idle_since] {
     if (!limit_this_process(context_.memory.connection, 0)) {
       return 1;
     }
     sandbox::fence_in(sandbox::Network::kListen);
-    Connection(context_, std::move(caller), asked).run();
+    Connection(context_, std::move(caller), idle_since).run();
     return 0;
   });
   if (!started) {

@@ -82,6 +82,7 @@ class Supervisor {
   bool upload_wanted_ = true;
   LimitsWatch limits_;
   Backoff backoff_;
+  std::optional<base::Deadline> quiet_until_; // no word about another refused caller
   std::optional<base::Deadline> next_upload_;
   base::Deadline next_upkeep_;
   base::Deadline idle_until_;

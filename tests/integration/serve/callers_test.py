@@ -6,6 +6,7 @@
 usage: callers_test.py PROGRAM CLASSES [unittest arguments]
 """
 import os
+import pathlib
 import shutil
 import sys
 import time
@@ -13,7 +14,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from serve_rig import ServeRig, wait_until  # noqa: E402
-from session_client import ERROR, PING, PONG, REQUEST, Refused  # noqa: E402
+from session_client import CANCEL, ERROR, PING, PONG, PROGRESS, REQUEST, Refused  # noqa: E402
 
 
 class CallersTest(ServeRig):
@@ -65,28 +66,39 @@ class CallersTest(ServeRig):
         self.assertEqual(session.receive()[0], ERROR)
         self.assertIsNone(self.serve.poll())
 
-    def test_a_caller_too_many_is_told(self):
+    def test_a_caller_too_many_is_told_while_each_has_something_in_progress(self):
         self.start()
-        held = [self.session() for _ in range(4)]
-        for session in held:
-            session.request({"type": "list"})
+        body = self.record(100)
+        held = [self.begin(body)]
+        for _ in range(3):  # they wait for the same capture
+            held.append(self.session())
+            held[-1].send(REQUEST, body)
+            self.assertEqual(held[-1].receive()[0], PROGRESS)
         extra = self.session()
         self.assertEqual(extra.receive()[1]["reason"], "Busy")
-        held[0].cut()
+        self.assertIn("a caller is refused: something is in progress for each of the 4", self.log())
+        held[1].cut()
         wait_until(lambda: self.can_call(), what="a free place")
+        self.assertTrue(any(kind == PROGRESS for kind, _ in (held[0].receive() for _ in range(3))))
+        held[0].send(CANCEL, {"mode": "keep"})
+        self.assertEqual(held[0].answer()[0]["exitCode"], 0)
 
-    def test_callers_that_ask_for_nothing_hold_up_nobody(self):
+    def test_callers_with_nothing_in_progress_hold_up_nobody(self):
         self.start()
-        asked = self.session()
-        asked.request({"type": "list"})
-        idle = [self.session() for _ in range(3)]
+        idle = [self.session() for _ in range(4)]
+        for number in (0, 2, 1):  # from now on these are idle since their answers
+            self.assertEqual(idle[number].request({"type": "list"})[0]["exitCode"], 0)
+        children = pathlib.Path(f"/proc/{self.serve.pid}/task/{self.serve.pid}/children")
         begun = time.monotonic()
-        for number in range(3):  # the oldest goes first, and nobody who has asked for something
+        for number in (3, 0, 2, 1):  # who has been idle for longest goes first
             self.assertEqual(self.ask({"type": "list"})[0]["exitCode"], 0)
-            self.assertEqual(idle[number].receive()[1]["reason"], "Busy")
+            kind, told = idle[number].receive()
+            self.assertEqual((kind, told["reason"]), (ERROR, "Busy"))
+            self.assertIn("nothing is in progress for this one", told["message"])
+            wait_until(lambda: len(children.read_text().split()) == 3, what="the end of the one that had asked")
             idle.append(self.session())
         self.assertLess(time.monotonic() - begun, 25, "they were not waited for: they have 30 s")
-        self.assertEqual(asked.request({"type": "list"})[0]["exitCode"], 0)
+        self.assertEqual(self.log().count("loses its place, because another caller would find none"), 4)
 
     def test_a_caller_that_does_not_read_holds_up_nobody(self):
         self.start()
