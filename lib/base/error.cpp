@@ -86,6 +86,8 @@ std::string cure_from_errno(int os_errno) {
     return "raise this program's limit on open files (ulimit -n)";
   case ENFILE:
     return "raise the node's limit on open files (fs.file-max)";
+  case EFBIG:
+    return "raise this program's limit on the size of files (ulimit -f)";
   default:
     return {};
   }

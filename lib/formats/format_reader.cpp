@@ -137,6 +137,13 @@ base::Error foreign_text(std::string_view bytes) {
 
 // A file that cannot be read: it is the caller who named it.
 base::Error callers_mistake(base::Error error) {
+  if (error.cure.empty()) {
+    error.cure = error.code == base::ErrorCode::kNotFound
+                     ? "name a file that exists; a relative name counts from the working directory"
+                 : error.code == base::ErrorCode::kPermission
+                     ? "let this user read it, or run as one who may"
+                     : "name a file that can be read";
+  }
   if (error.code != base::ErrorCode::kLimit) {
     error.code = base::ErrorCode::kUsage;
   }

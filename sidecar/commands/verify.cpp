@@ -15,6 +15,10 @@ namespace jprof::sidecar {
 namespace {
 
 std::string cure_of(const base::Error& error) {
+  if (error.code == base::ErrorCode::kNotFound && error.cure.empty()) {
+    return "name the directory of a capture, in which manifest.json lies; where only that file is "
+           "missing, jprof convert reads the recording all the same";
+  }
   return error.code == base::ErrorCode::kInvalidData && error.cure.empty()
              ? "copy the capture again from where it is whole (the pod, the store); what can still "
                "be read of a recording, jprof convert reads"

@@ -175,6 +175,9 @@ Check check_place(const TargetRoot& root, const jvm::Target& target,
     }
     problems = seen + " is not mounted in the JVM's container; ";
   }
+  if (const base::Status size = inject::check_size_limit(kAgentBytes); !size) {
+    return checks::fail(CheckId::kPlace, size.error());
+  }
   for (const char* directory : inject::kPlaces) {
     const base::Status usable =
         as_target(target, [&] { return check_directory(root, directory, kAgentBytes); });

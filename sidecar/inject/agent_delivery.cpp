@@ -183,6 +183,7 @@ void sweep_copies(const jvm::Target& target, int directory, bool answered) {
 base::Result<DeliveredAgent> copy_into_target(const jvm::Target& target, const TargetRoot& root,
                                               const std::string& agent, Deadline deadline,
                                               std::vector<std::string>& skipped) {
+  JPROF_TRY(check_size_limit(agent.size()));
   JPROF_TRY_ASSIGN(const std::string random, base::random_base32(24));
   const std::string name = kCopyPrefix + random + kCopySuffix;
   for (const char* directory : kPlaces) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -97,6 +98,18 @@ base::Status check_writable(int directory_fd) {
                               std::string("it cannot be written (") + std::strerror(errno) + ")");
   }
   return try_nameless_file(path);
+}
+
+base::Status check_size_limit(std::uint64_t bytes) {
+  rlimit sizes{};
+  if (::getrlimit(RLIMIT_FSIZE, &sizes) != 0 || bytes <= sizes.rlim_cur) {
+    return {};
+  }
+  return base::make_failure(ErrorCode::kLimit,
+                            "the agent cannot be copied into the JVM's container: its file has " +
+                                std::to_string(bytes) + " bytes, and jprof may write " +
+                                std::to_string(sizes.rlim_cur) + " into a file",
+                            "raise the limit on the size of files (ulimit -f) that jprof has");
 }
 
 base::Status check_place(int directory_fd, std::uint64_t bytes) {

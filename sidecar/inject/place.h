@@ -22,6 +22,8 @@ inline constexpr std::array<const char*, 5> kPlaces = {"/tmp", "/var/tmp", "/dev
 base::Status write_copy(int directory_fd, const char* directory, const std::string& name,
                         std::string_view bytes);
 
+// kLimit where this process may not write a file of so many bytes (RLIMIT_FSIZE), wherever it is.
+base::Status check_size_limit(std::uint64_t bytes);
 // Whether files can be created in the held directory with our effective ids. Leaves nothing in it;
 // like everything that a frozen file system can block, it belongs in a step with a deadline.
 base::Status check_writable(int directory_fd);

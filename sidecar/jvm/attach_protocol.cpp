@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/jvm/attach_protocol.h"
 
-#include "lib/base/encoding.h"
 #include "lib/base/text.h"
+#include "sidecar/jvm/quoted.h"
 
 #include <charconv>
 #include <optional>
@@ -12,8 +12,6 @@ namespace jprof::jvm {
 namespace {
 
 using base::ErrorCode;
-
-constexpr std::size_t kQuotedBytes = 400;
 
 std::optional<int> leading_int(std::string_view& text) {
   int value = 0;
@@ -56,8 +54,11 @@ base::Error load_failure(std::string_view said) {
   if (said.empty()) {
     said = "it gave no reason";
   }
-  return base::make_error(ErrorCode::kAgentFailed, "the JVM could not load the library: " +
-                                                       base::printable(said, kQuotedBytes));
+  return base::make_error(
+      ErrorCode::kAgentFailed, "the JVM could not load the library: " + quoted(said),
+      "name a library that exists in the JVM's container, by its absolute path "
+      "or by the name that System.loadLibrary() takes, is built for its machine "
+      "and C library, and exports Agent_OnAttach");
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "lib/base/encoding.h"
 #include "lib/base/text.h"
+#include "sidecar/jvm/quoted.h"
 
 #include <algorithm>
 #include <array>
@@ -43,11 +44,28 @@ std::string join(const std::vector<std::string>& words) {
   return line;
 }
 
+std::string cure_of(std::string_view name) {
+  if (name == "jcmd") {
+    return "the command 'jcmd help' lists what this JVM knows, and 'jcmd help COMMAND' the "
+           "arguments of one";
+  }
+  if (name == "setflag" || name == "printflag") {
+    return "the command 'jcmd VM.flags -all' lists this JVM's flags; those that can be set are "
+           "marked manageable there";
+  }
+  if (name == "dumpheap") {
+    return "name a file that does not exist yet, in a folder of the JVM's container that the JVM "
+           "may write into and that has room";
+  }
+  const auto* const shape = std::ranges::find(kShapes, name, &Shape::name);
+  return shape == kShapes.end() ? "" : "the command's form is: " + std::string(shape->usage);
+}
+
 base::Error refused(const std::string& name, std::string_view said) {
-  return base::make_error(
-      ErrorCode::kAttachFailed,
-      "the JVM refused '" + name + "': " +
-          (said.empty() ? std::string("it gave no reason") : base::printable(said, kQuotedBytes)));
+  return base::make_error(ErrorCode::kAttachFailed,
+                          "the JVM refused '" + name + "': " +
+                              (said.empty() ? std::string("it gave no reason") : quoted(said)),
+                          cure_of(name));
 }
 
 // What the library `instrument` returns for a Java agent (JDK, InvocationAdapter.c).
@@ -62,7 +80,8 @@ base::Status judge_java_agent(int code) {
                               "the path is as the JVM sees it");
   case 101:
     return base::make_failure(ErrorCode::kAgentFailed,
-                              "the agent's jar cannot be put on the class path");
+                              "the agent's jar cannot be put on the class path",
+                              "the path is as the JVM sees it; the JVM must be able to read it");
   case 102:
     return base::make_failure(
         ErrorCode::kAgentFailed,
@@ -70,7 +89,8 @@ base::Status judge_java_agent(int code) {
         "the JVM's standard error has the stack");
   default:
     return base::make_failure(ErrorCode::kAgentFailed,
-                              "the Java agent failed with code " + std::to_string(code));
+                              "the Java agent failed with code " + std::to_string(code),
+                              "the JVM's standard error may say why");
   }
 }
 
@@ -81,7 +101,9 @@ base::Status judge_load(const Diagnostic& diagnostic, const AttachReply& reply) 
   }
   if (code != 0) {
     return base::make_failure(ErrorCode::kAgentFailed,
-                              "Agent_OnAttach returned " + std::to_string(code));
+                              "Agent_OnAttach returned " + std::to_string(code),
+                              "the agent's documentation, or what it writes to the JVM's standard "
+                              "error, says what that means");
   }
   return {};
 }

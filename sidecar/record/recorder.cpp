@@ -26,6 +26,9 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
+constexpr char kDamage[] =
+    "what was recorded until then is kept; find out what in the JVM writes where only the agent "
+    "should, if it happens again";
 // A chunk is written at least this often; a killed sidecar's file lacks no more than that.
 constexpr milliseconds kFlushPeriod{2000};
 constexpr milliseconds kTablesPeriod{1000};
@@ -121,7 +124,7 @@ class ActiveRecording {
            region_.counter(wire::Counter::kOutcomeNested);
   }
 
-  void end_early(std::string reason, std::string cure = {}) {
+  void end_early(std::string reason, std::string cure) {
     if (early_reason_.empty()) {
       early_reason_ = std::move(reason);
       result_.cure = std::move(cure);
@@ -139,7 +142,7 @@ class ActiveRecording {
   // The region is invalid: nothing valid can follow.
   void handle(const base::Status& status) {
     if (!status) {
-      end_early(status.error().message);
+      end_early(status.error().message, kDamage);
       broken_ = ended_ = true;
     }
   }
@@ -237,7 +240,7 @@ class ActiveRecording {
         why = "the agent did not answer the stop request";
       }
       if (!why.empty()) {
-        end_early(std::move(why));
+        end_early(std::move(why), "capture again when the JVM runs");
         ended_ = true;
         return;
       }
@@ -246,14 +249,17 @@ class ActiveRecording {
       result_.interrupted = true;
       if (std::string why = input_.why_stopped ? input_.why_stopped() : ""; !why.empty()) {
         result_.cut_short = true;
-        end_early(std::move(why));
+        end_early(std::move(why), "capture again when it is up");
       }
       ask_to_stop();
     } else if (intake_.full() && !stop_asked_) {
-      end_early("the recording reached its size limit");
+      end_early("the recording reached its size limit",
+                "choose a longer --interval or a shorter --duration; a sidecar's limit is "
+                "limits.captureBytes");
       ask_to_stop();
     } else if (std::string why = shortage(); !why.empty()) {
-      end_early(std::move(why));
+      end_early(std::move(why),
+                "give what is short of memory more, or capture when it has more to spare");
       ask_to_stop();
     } else if (elapsed() > options_.duration + kDeadlineGrace) {
       ask_to_stop();
@@ -282,7 +288,7 @@ class ActiveRecording {
     for (int i = 0; i < kMaxMessages; ++i) {
       const base::Result<std::optional<AgentMessage>> message = receive(input_.socket);
       if (!message) {
-        end_early(message.error().message);
+        end_early(message.error().message, kDamage);
         ended_ = true;
         return;
       }
@@ -305,7 +311,7 @@ class ActiveRecording {
       }
     }
     // A well-behaved agent sends what it was asked for. More would keep us from sleeping.
-    end_early("the agent floods its control socket");
+    end_early("the agent floods its control socket", kDamage);
     ended_ = true;
   }
 
@@ -320,10 +326,13 @@ class ActiveRecording {
       result_.reason = static_cast<wire::StopReason>(stopped_->reason);
       result_.stragglers = stopped_->in_flight;
       result_.handler_left = stopped_->handler_left;
-      end_early(early_end(result_.reason));
+      if (Ending ending = early_end(result_.reason); !ending.cause.empty()) {
+        end_early(std::move(ending.cause), std::move(ending.cure));
+      }
     } else if (result_.jvm_gone) {
       result_.reason = wire::StopReason::kVmExit;
-      const Ending ending = input_.why_gone ? input_.why_gone() : Ending();
+      const Ending ending =
+          input_.why_gone ? input_.why_gone() : Ending{"", early_end(result_.reason).cure};
       end_early("the JVM ended during the capture" +
                     (ending.cause.empty() ? ending.cause : ": " + ending.cause),
                 ending.cure);
@@ -353,8 +362,9 @@ class ActiveRecording {
     result_.left_out = intake_.behind() + (broken_ ? 0 : region_.unread());
     if (result_.left_out > 0) {
       end_early("there was no " + std::string(intake_.overfull() ? "memory" : "time") +
-                " to read everything that the JVM wrote: " + std::to_string(result_.left_out) +
-                " samples are missing");
+                    " to read everything that the JVM wrote: " + std::to_string(result_.left_out) +
+                    " samples are missing",
+                "choose a longer --interval, or give jprof more memory and CPU time");
     }
   }
 

@@ -10,6 +10,13 @@ namespace jprof::record {
 
 using wire::Counter;
 
+namespace {
+
+constexpr char kCaptureAgain[] =
+    "what was recorded until then is kept; capture again, and report it if it happens again";
+
+} // namespace
+
 std::string_view engine_name(std::uint32_t engine) {
   switch (static_cast<wire::Engine>(engine)) {
   case wire::Engine::kCpuTimer:
@@ -61,25 +68,29 @@ std::uint64_t sum_of_outcomes(const RecorderResult& result) {
   return sum;
 }
 
-std::string early_end(wire::StopReason reason) {
+Ending early_end(wire::StopReason reason) {
   switch (reason) {
   case wire::StopReason::kNone:
   case wire::StopReason::kAsked:
   case wire::StopReason::kDeadline:
     return {};
   case wire::StopReason::kPeerGone:
-    return "the agent lost its connection to jprof";
+    return {"the agent lost its connection to jprof", kCaptureAgain};
   case wire::StopReason::kOverhead:
-    return "the agent's cost exceeded the limit asked for";
+    return {"the agent's cost exceeded the limit asked for",
+            "raise --max-overhead, or choose a longer --interval"};
   case wire::StopReason::kVmExit:
-    return "the JVM ended";
+    return {"the JVM ended", "what was recorded until then is kept; to have the rest, start the "
+                             "JVM again, or choose a --duration that ends before it does"};
   case wire::StopReason::kHandlerReplaced:
-    return "something in the JVM took over the sampling signal";
+    return {"something in the JVM took over the sampling signal",
+            "end the other profiler in the JVM (jprof doctor looks for one), and capture again"};
   case wire::StopReason::kAgentError:
-    return "the agent failed";
+    return {"the agent failed", kCaptureAgain};
   }
-  return "the agent ended the recording (reason " +
-         std::to_string(static_cast<std::uint32_t>(reason)) + ")";
+  return {"the agent ended the recording (reason " +
+              std::to_string(static_cast<std::uint32_t>(reason)) + ")",
+          kCaptureAgain};
 }
 
 std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& result,

@@ -18,8 +18,8 @@ namespace jprof::record {
 std::vector<profile::Loss> losses_of(const RecorderResult& result);
 // The sum of all outcomes; equals kEntered except for signals in flight.
 std::uint64_t sum_of_outcomes(const RecorderResult& result);
-// Why a capture ended early; empty if it ended as asked.
-std::string early_end(wire::StopReason reason);
+// Why a capture ended early; without a cause if it ended as asked.
+Ending early_end(wire::StopReason reason);
 // What else a reader must know to decide whether to trust the profile; `interval` is what was asked
 // for.
 std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& result,

@@ -31,6 +31,11 @@ def record_under(context, jvm, limit, hard, soft=None):
 def a_file_above_the_limit_on_sizes_ends_the_capture_with_a_cure(context):
     """SIGXFSZ would end jprof without a word."""
     jvm = context.jvm("Known", "shares", "300")
+    code, said = record_under(context, jvm, resource.RLIMIT_FSIZE, 1024)  # the agent's file is larger
+    assert code == 9 and "may write 1024 into a file" in said and "ulimit -f" in said and "emptyDir" not in said, (code, said)
+    foreseen = subprocess.run([context.arguments.jprof, "doctor", str(jvm.pid)], stdout=subprocess.PIPE, text=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))).stdout  # fmt: skip
+    assert "ulimit -f" in foreseen, foreseen
     code, result = context.record(jvm.pid, "-d", "200ms", "-o", "unlimited.jprof")
     assert code == 0, result  # the agent, a larger file, is resident from now on
     code, said = record_under(context, jvm, resource.RLIMIT_FSIZE, 1024)

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+#include <vector>
+
 namespace jprof::jvm {
 namespace {
 
@@ -52,6 +56,24 @@ TEST(Diagnostic, FailsWithTheJvmsOwnWords) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kAttachFailed);
   EXPECT_NE(status.error().message.find("cannot be changed"), std::string::npos);
+}
+
+TEST(Diagnostic, NamesACureForEachRefusal) {
+  for (const auto& [name, arguments, cure] :
+       {std::tuple("jcmd", std::vector<std::string>{"NoSuch"}, "jcmd help"),
+        std::tuple("setflag", std::vector<std::string>{"Foo", "1"}, "VM.flags"),
+        std::tuple("dumpheap", std::vector<std::string>{"/x.hprof"}, "may write"),
+        std::tuple("inspectheap", std::vector<std::string>{"x"}, "[-live|-all]"),
+        std::tuple("load", std::vector<std::string>{"/x.so"}, "absolute path"),
+        std::tuple("load", std::vector<std::string>{"instrument", "false", "x"},
+                   "standard error")}) {
+    const auto status = judge(*make_diagnostic(name, arguments),
+                              {-1, arguments.size() == 3 ? "return code: 7" : "no\nreally not\n"});
+
+    ASSERT_FALSE(status);
+    EXPECT_NE(status.error().cure.find(cure), std::string::npos) << status.error().text();
+    EXPECT_EQ(status.error().message.find("\\n"), std::string::npos) << status.error().text();
+  }
 }
 
 TEST(Diagnostic, SaysWhereADumpWent) {

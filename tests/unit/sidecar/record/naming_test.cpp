@@ -73,10 +73,10 @@ TEST(HotMethods, PutsTheKindsOfOneMethodTogether) {
 }
 
 TEST(EarlyEnd, IsEmptyForOrdinaryEnds) {
-  EXPECT_EQ(early_end(wire::StopReason::kAsked), "");
-  EXPECT_EQ(early_end(wire::StopReason::kDeadline), "");
-  EXPECT_NE(early_end(wire::StopReason::kOverhead), "");
-  EXPECT_THAT(early_end(static_cast<wire::StopReason>(99)), HasSubstr("99"));
+  EXPECT_EQ(early_end(wire::StopReason::kAsked).cause, "");
+  EXPECT_EQ(early_end(wire::StopReason::kDeadline).cause, "");
+  EXPECT_NE(early_end(wire::StopReason::kOverhead).cause, "");
+  EXPECT_THAT(early_end(static_cast<wire::StopReason>(99)).cause, HasSubstr("99"));
 }
 
 CaptureOutcome example_outcome() {

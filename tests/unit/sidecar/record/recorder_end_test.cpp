@@ -38,6 +38,7 @@ TEST(Recorder, SalvagesAJvmThatDies) {
   EXPECT_TRUE(recorded.result->accounted);
   EXPECT_TRUE(recorded.result->jvm_gone);
   EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("JVM ended"));
+  EXPECT_THAT(recorded.result->cure, HasSubstr("start the JVM again"));
   const profile::Recording file = recorded.read();
   EXPECT_TRUE(file.health.complete);
   EXPECT_TRUE(file.profile.info().partial);
@@ -392,6 +393,7 @@ TEST(Recorder, EndsWithoutAnAgentThatIgnoresTheStop) {
   ASSERT_TRUE(recorded.result);
   EXPECT_EQ(recorded.result->samples, 1U);
   EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("did not answer the stop"));
+  EXPECT_THAT(recorded.result->cure, HasSubstr("capture again"));
 }
 
 TEST(Recorder, NamesWhyTheAgentEndedEarly) {
@@ -404,6 +406,25 @@ TEST(Recorder, NamesWhyTheAgentEndedEarly) {
 
   ASSERT_TRUE(recorded.result);
   EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("took over the sampling signal"));
+  EXPECT_THAT(recorded.result->cure, HasSubstr("end the other profiler"));
+}
+
+TEST(Recorder, NamesACureForEachEarlyEndThatTheAgentTells) {
+  using wire::StopReason;
+  for (const StopReason reason :
+       {StopReason::kPeerGone, StopReason::kOverhead, StopReason::kVmExit,
+        StopReason::kHandlerReplaced, StopReason::kAgentError, static_cast<StopReason>(77)}) {
+    ScriptedAgent agent([reason](Agent& a) {
+      a.send_started();
+      a.send_stopped(reason);
+    });
+
+    const Recorded recorded = run(agent);
+
+    ASSERT_TRUE(recorded.result);
+    EXPECT_FALSE(recorded.result->info.partial_reason.empty());
+    EXPECT_FALSE(recorded.result->cure.empty()) << recorded.result->info.partial_reason;
+  }
 }
 
 TEST(Recorder, EndsARecordingThatGrowsTooLarge) {
@@ -424,6 +445,7 @@ TEST(Recorder, EndsARecordingThatGrowsTooLarge) {
 
   ASSERT_TRUE(recorded.result);
   EXPECT_THAT(recorded.result->info.partial_reason, HasSubstr("size limit"));
+  EXPECT_THAT(recorded.result->cure, HasSubstr("--interval"));
 }
 
 TEST(Recorder, CutsDetailBeforeItRunsOutOfMemory) {
