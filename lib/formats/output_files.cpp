@@ -5,6 +5,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
 #include "lib/base/output_place.h"
+#include "lib/base/together.h"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -89,12 +90,23 @@ base::Status write_outputs(std::span<const OutputFile> outputs,
   std::string lines;
   base::Json files = base::Json::array();
   bool taken = false;
+  std::vector<base::Error> failures;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string& path = outputs[i].path;
-    JPROF_TRY(write_one(path, contents[i]));
+    if (base::Status written = write_one(path, contents[i]); !written) {
+      failures.push_back(std::move(written).error());
+      continue;
+    }
     taken = taken || path == kStandard;
     lines += base::printable(path, 4096) + "  " + std::to_string(contents[i].size()) + " bytes\n";
     files.push_back({{"path", path}, {"bytes", contents[i].size()}});
+  }
+  if (!failures.empty()) {
+    base::Error error = base::together(failures);
+    for (const base::Json& file : files) {
+      error.message += "; written: " + base::json_string(file, "path");
+    }
+    return base::fail(std::move(error));
   }
   if (result != nullptr) {
     base::Json whole = *result;

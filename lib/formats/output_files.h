@@ -33,7 +33,8 @@ base::Result<std::vector<OutputFile>> plan_outputs(const OutputRequest& request,
                                                    std::span<const Format> allowed);
 
 // Renders everything first, then writes each file at once (whole or not at all, with the usual
-// rights): a format that cannot be made leaves nothing behind. kUsage for a folder that does not
+// rights): a format that cannot be made leaves nothing behind. A file that cannot be written does
+// not keep the others from being written; the error names both. kUsage for a folder that does not
 // exist, kIo for a full disk or a closed pipe. What was written is reported on standard output:
 // with `result` as that object and its "files", otherwise one line per file, or nothing if standard
 // output holds a format.

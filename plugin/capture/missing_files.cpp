@@ -4,6 +4,7 @@
 
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
+#include "lib/base/together.h"
 #include "lib/capture/bundle.h"
 #include "lib/formats/format.h"
 #include "lib/formats/format_writer.h"
@@ -78,16 +79,16 @@ base::Status render_all(const std::vector<const Output*>& missing, std::vector<F
                         formats::ThreadRoots threads) {
   JPROF_TRY_ASSIGN(const profile::Profile profile,
                    read_recording(*find_format(files, kRecordingFormat)));
-  base::Status failed;
+  std::vector<base::Error> failures;
   for (const Output* output : missing) {
     Result<File> file = render(profile, *output, threads);
     if (file) {
       files.push_back(std::move(*file));
-    } else if (failed) {
-      failed = base::fail(std::move(file).error().with_context("." + output->format));
+    } else {
+      failures.push_back(std::move(file).error().with_context("." + output->format));
     }
   }
-  return failed;
+  return failures.empty() ? base::Status() : base::fail(base::together(failures));
 }
 
 } // namespace

@@ -75,7 +75,11 @@ void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& r
     if (path) {
       report.files.push_back({std::move(*path), file.format, file.bytes});
     } else {
-      add_failure(report, std::move(path).error());
+      base::Error error = std::move(path).error();
+      error.code = ErrorCode::kNotStored; // captured, but not where it was asked for
+      add_failure(report, std::move(error).with_cure(fetch_hint(capture) + " " + report.id +
+                                                     " -o FILE gets it again, as long as the "
+                                                     "sidecar keeps it"));
     }
   }
 }

@@ -28,18 +28,23 @@ base::Result<control::ResultFile> manifest_file(const std::string& directory) {
 
 // 0, 6 for a partial capture, 7 if a derived file could not be made.
 void judge(const capture::Manifest& manifest, control::ResultMessage& result) {
-  base::ErrorCode code = base::ErrorCode::kPartialCapture;
+  const Json& errors = base::json_array(manifest.measured, "fileErrors");
+  if (!manifest.partial && errors.empty()) {
+    return;
+  }
   if (manifest.partial) {
     result.message = "partial capture: " + manifest.partial_reason;
     result.cure = "what was recorded until then is whole and kept";
-  } else if (const Json& errors = base::json_array(manifest.measured, "fileErrors");
-             !errors.empty()) {
-    code = base::ErrorCode::kNotStored;
-    result.message = errors[0].is_string() ? errors[0].get<std::string>() : "a file is missing";
-    result.cure = "the recording is kept: 'jprof convert' turns it into other files";
-  } else {
-    return;
   }
+  for (const Json& error : errors) {
+    result.message += (result.message.empty() ? "" : "; ") +
+                      (error.is_string() ? error.get<std::string>() : "a file is missing");
+  }
+  if (!errors.empty()) {
+    result.cure = "the recording is kept: 'jprof convert' turns it into other files";
+  }
+  const base::ErrorCode code =
+      manifest.partial ? base::ErrorCode::kPartialCapture : base::ErrorCode::kNotStored;
   result.exit_code = base::exit_code(code);
   result.reason = base::reason_word(code);
 }

@@ -68,5 +68,21 @@ TEST(WriteOutputs, SaysThatAFolderIsMissing) {
   EXPECT_EQ(written.error().code, base::ErrorCode::kUsage);
 }
 
+TEST(WriteOutputs, WritesTheOthersWhereOneCannotBeWritten) {
+  const testing::TempDir folder;
+  const std::vector<OutputFile> outputs = {{"/nowhere/a.html", Format::kPage},
+                                           {folder.path() + "/b.svg", Format::kSvg},
+                                           {"/nobody/c.html", Format::kPage}};
+
+  const auto written = write_outputs(
+      outputs, [](Format) { return std::string("x"); }, nullptr);
+
+  ASSERT_FALSE(written.has_value());
+  for (const char* part : {"/nowhere", "/nobody", "written: "}) {
+    EXPECT_NE(written.error().message.find(part), std::string::npos) << written.error().message;
+  }
+  EXPECT_EQ(base::read_file(folder.path() + "/b.svg", 10).value_or(""), "x");
+}
+
 } // namespace
 } // namespace jprof::formats
