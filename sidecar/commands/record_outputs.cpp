@@ -21,7 +21,7 @@ namespace jprof::sidecar {
 namespace {
 
 constexpr std::string_view kRecordingEnding = "jprof";
-constexpr std::size_t kLongestPath = 4096;
+constexpr std::size_t kMaxPathBytes = 4096;
 
 // Files that a person asked for have the rights that any program's would; in the capture's
 // directory they are private.
@@ -68,7 +68,7 @@ std::string keep_in(const std::string& folder, int fd) {
 }
 
 std::string command_for(const std::string& recording) {
-  return "jprof convert " + base::printable(recording, kLongestPath) + " -o FILE";
+  return "jprof convert " + base::printable(recording, kMaxPathBytes) + " -o FILE";
 }
 
 } // namespace
@@ -190,7 +190,7 @@ std::vector<base::Error> RecordOutputs::errors() const {
 std::string RecordOutputs::keep_recording(record::WorkDirectory& work, int fd) const {
   for (const Output& output : outputs_) {
     if (!output.kept_at.empty()) {
-      return "the recording is " + base::printable(output.kept_at, kLongestPath) + ": " +
+      return "the recording is " + base::printable(output.kept_at, kMaxPathBytes) + ": " +
              command_for(output.kept_at) + " makes other files from it";
     }
   }
@@ -206,7 +206,7 @@ std::string RecordOutputs::keep_recording(record::WorkDirectory& work, int fd) c
   if (kept.empty()) {
     return "the recording is lost: its folder has gone and no other takes it; capture again";
   }
-  return "the recording is kept in " + base::printable(kept, kLongestPath) + ": " +
+  return "the recording is kept in " + base::printable(kept, kMaxPathBytes) + ": " +
          command_for(kept) + " writes it elsewhere";
 }
 

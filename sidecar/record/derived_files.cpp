@@ -62,7 +62,7 @@ class DerivedFiles {
     return base::make_failure(
         ErrorCode::kLimit,
         name + " would take " + base::mebibytes(bytes) + ", the capture's other files take " +
-            base::mebibytes(taken) + " and all may take " + base::mebibytes(request_.most_bytes),
+            base::mebibytes(taken) + " and all may take " + base::mebibytes(request_.max_bytes),
         "convert profile.jprof elsewhere, or raise limits.captureBytes of the sidecar");
   }
 
