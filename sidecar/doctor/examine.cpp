@@ -91,7 +91,12 @@ Check check_jvm(const jvm::Candidate& candidate, const jvm::JvmFacts& facts) {
     return checks::warn(CheckId::kJvm, text + "; its library was replaced on disk since it started",
                         "native names of the JVM may be missing: restart it");
   }
-  return checks::pass(CheckId::kJvm, text);
+  constexpr int kFirstWithCpuSampler = 25; // JEP 509
+  return checks::pass(CheckId::kJvm,
+                      feature < kFirstWithCpuSampler
+                          ? text
+                          : text + "; JFR's CPU-time sampler (jdk.CPUTimeSample) refuses to start "
+                                   "while a capture runs: start it before or after");
 }
 
 Check check_access(const jvm::Candidate& candidate) {

@@ -60,6 +60,14 @@ TEST_F(ExamineTest, PassesOneThatItKnows) {
   EXPECT_EQ(check(CheckId::kJvm).verdict, Verdict::kPass);
 }
 
+TEST_F(ExamineTest, SaysWhatASessionKeepsFromStarting) {
+  write_release("JAVA_VERSION=\"25.0.1\"\n");
+  EXPECT_NE(check(CheckId::kJvm).detail.find("jdk.CPUTimeSample"), std::string::npos);
+  EXPECT_EQ(check(CheckId::kJvm).verdict, Verdict::kPass);
+  write_release("JAVA_VERSION=\"24.0.1\"\n");
+  EXPECT_EQ(check(CheckId::kJvm).detail.find("jdk.CPUTimeSample"), std::string::npos);
+}
+
 TEST_F(ExamineTest, WarnsOfOneThatIsTooNew) {
   write_release("JAVA_VERSION=\"99\"\n");
   EXPECT_EQ(check(CheckId::kJvm).verdict, Verdict::kWarn);
