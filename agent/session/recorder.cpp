@@ -237,10 +237,9 @@ Failure Recorder::arm_threads() {
   begin_time();
   set(Counter::kIntervalNanosNow, start_.interval_ns);
   set(Counter::kOtherSignal, signal_ == SIGPROF ? 0 : static_cast<std::uint64_t>(signal_));
+  cpu_clocks_.begin(g_sampler);
   g_threads.arm_first();
-  // Behind it, for reading a thread's clock brings the process's up to date with it.
-  agent_cpu_at_start_ns_ = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  set(Counter::kProcessCpuNanosAtStart, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+  cpu_clocks_.note_armed(g_sampler);
   if (g_threads.armed() == 0) {
     return {AgentStatus::kNoTimers, g_threads.last_error(),
             "not one timer could be made (RLIMIT_SIGPENDING?)"};
@@ -366,14 +365,6 @@ void Recorder::answer(const ReceivedMessage& message) {
   }
 }
 
-// What the samples are compared with, so the two clocks are read at one time.
-void Recorder::note_cpu_times() {
-  const std::uint64_t agent = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  set(Counter::kProcessCpuNanosAtStop, os::clock_ns(CLOCK_PROCESS_CPUTIME_ID));
-  set(Counter::kAgentCpuNanosBetween, agent - agent_cpu_at_start_ns_);
-  set(Counter::kAgentCpuNanos, agent);
-}
-
 bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
   if (delivery_.wants_more()) {
     delivery_.add(engines::measure_delivery(g_sampler, signal_));
@@ -381,7 +372,7 @@ bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
   }
   g_open_visits.look();
   g_threads.update();
-  note_cpu_times();
+  cpu_clocks_.note(g_sampler, !delivery_.wants_more());
   store_release(g_sampler.header->heartbeat_mono_ns, now);
   if (over_limit(now)) {
     *reason = StopReason::kOverhead;
@@ -432,7 +423,7 @@ void Recorder::stop(StopReason reason) {
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopping));
   stop_ns_ = now_ns();
   g_threads.disarm_all();
-  note_cpu_times(); // what the JVM works from here on is in no sample
+  cpu_clocks_.note(g_sampler, false); // what the JVM works from here on is in no sample
   g_inlining_detail.restore();
   recording::keep_code_age(g_sampler, reason);
   g_threads.name_last_threads();

@@ -9,6 +9,7 @@
 #include "agent/control/failure.h"
 #include "agent/engines/delivery_cost.h"
 #include "agent/jvm/java_thread.h"
+#include "agent/session/cpu_clocks.h"
 #include "agent/session/overhead_limit.h"
 #include "lib/wire/control.h"
 #include "lib/wire/region.h"
@@ -62,7 +63,6 @@ class Recorder {
   bool handle_messages(wire::StopReason* reason);
   void answer(const ReceivedMessage& message);
   void learn_jvm();
-  void note_cpu_times();
   bool every_half_second(std::uint64_t now_ns, wire::StopReason* reason);
   bool over_limit(std::uint64_t now_ns);
 
@@ -74,13 +74,13 @@ class Recorder {
   int signal_ = 0;
   std::uint64_t received_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
-  std::uint64_t agent_cpu_at_start_ns_ = 0;
   std::uint32_t in_flight_ = 0;
   std::uint32_t owner_ = 0; // of the handlers: retirement.h
   wire::HandlerLeft handler_left_{};
   wire::StopReason stop_reason_ = wire::StopReason::kNone;
   std::int64_t wait_ns_ = kTickNs;
   bool handlers_installed_ = false;
+  CpuClocks cpu_clocks_;
   OverheadLimit limit_;
   engines::DeliveryCost delivery_;
 };

@@ -59,7 +59,7 @@ std::string coverage_text(const Coverage& coverage) {
     return "what the JVM used is unknown: nothing could report it at the end";
   }
   const nanoseconds missing = coverage.missing();
-  std::string text = time_text(coverage.process) +
+  std::string text = (coverage.at_least ? "at least " : "") + time_text(coverage.process) +
                      " used by the JVM: " + time_text(coverage.samples) + " in samples (" +
                      time_text(coverage.handlers) + " of it in handlers), ";
   const auto add = [&](nanoseconds part, const char* where) {
@@ -69,8 +69,9 @@ std::string coverage_text(const Coverage& coverage) {
   add(coverage.not_sampled, " in threads without a sample, ");
   add(coverage.ended_unseen, " in threads that ended unseen, ");
   return text + time_text(coverage.agent) + " in the agent's thread, " +
-         time_text(magnitude(missing)) + " (" + share_text(magnitude(missing), coverage.process) +
-         (missing.count() < 0 ? ") too much" : ") in none of these");
+         time_text(magnitude(missing)) +
+         (coverage.at_least ? "" : " (" + share_text(magnitude(missing), coverage.process) + ")") +
+         (missing.count() < 0 ? " too much" : " in none of these");
 }
 
 std::string coverage_warning(const Coverage& coverage, const std::string& causes) {
@@ -78,6 +79,11 @@ std::string coverage_warning(const Coverage& coverage, const std::string& causes
     return {};
   }
   const nanoseconds missing = coverage.unexplained();
+  if (coverage.at_least) {
+    return time_text(magnitude(missing)) + " of at least " + time_text(coverage.process) +
+           " of CPU time that the JVM used before it ended are in no sample: shares may mislead" +
+           (causes.empty() ? "" : "; " + causes);
+  }
   std::string text = share_text(magnitude(missing), coverage.process);
   if (missing.count() < 0) {
     return text + " more CPU time is in samples than the JVM has used: shares may mislead";
@@ -92,6 +98,7 @@ base::Json coverage_json(const Coverage& coverage) {
   for (const Row& row : kRows) {
     out[row.key] = (coverage.*row.member).count();
   }
+  out["processAtLeast"] = coverage.at_least;
   out["missingNs"] = coverage.known() ? coverage.missing().count() : 0;
   out["complete"] = coverage.known() && coverage.complete();
   return out;
@@ -103,6 +110,7 @@ Coverage coverage_from_json(const base::Json& json) {
   for (const Row& row : kRows) {
     out.*row.member = nanoseconds(std::clamp<std::int64_t>(base::json_int(json, row.key), 0, kMax));
   }
+  out.at_least = base::json_bool(json, "processAtLeast");
   return out;
 }
 

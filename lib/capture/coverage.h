@@ -15,6 +15,9 @@ namespace jprof::capture {
 // docs/formats/capture.md.
 struct Coverage {
   std::chrono::nanoseconds process{0}; // 0: not known
+  // The process ended, and the kernel could not be asked any more: it has used `process` at least,
+  // and there is no whole of which anything were a share.
+  bool at_least = false;
   std::chrono::nanoseconds samples{0}; // sum of their weights
   // In the profile without a stack (lib/profile/rest.h): after the last sample of a thread, which
   // is likely the same work as what its samples show; of threads without a sample; of threads that

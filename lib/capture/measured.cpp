@@ -43,8 +43,9 @@ constexpr std::array<Row<std::chrono::nanoseconds>, 5> kTimes{
      {"tickNs", &Measured::tick},
      {"processCpuNs", &Measured::process_cpu}}};
 
-constexpr std::array<Row<std::uint64_t>, 11> kCounts{
+constexpr std::array<Row<std::uint64_t>, 12> kCounts{
     {{"samples", &Measured::samples},
+     {"nominalSamples", &Measured::nominal_samples},
      {"errorSamples", &Measured::error_samples},
      {"maxDepth", &Measured::max_depth},
      {"rests", &Measured::rests},

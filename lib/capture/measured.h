@@ -50,9 +50,11 @@ struct Measured {
   std::string walker;
   std::chrono::nanoseconds duration{0};
   std::chrono::nanoseconds interval{0};     // asked
-  std::chrono::nanoseconds interval_got{0}; // 0: no samples
+  std::chrono::nanoseconds interval_got{0}; // 0: no thread had two samples
   std::chrono::nanoseconds tick{0};         // what the engine's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // error frames included
+  // Samples that weigh the intervals that have passed instead of the CPU time that was measured.
+  std::uint64_t nominal_samples = 0;
   std::uint64_t error_samples = 0;
   std::vector<ErrorReason> error_reasons; // of these, most first
   std::uint64_t max_depth = 0;            // frames kept of a stack, at the end; 0: not known

@@ -92,6 +92,7 @@ std::string rate_line(const Measured& measured) {
   const std::string got = measured.interval_got.count() > 0
                               ? time_text(measured.interval_got) + " got"
                           : measured.salvaged     ? "what was got is not known"
+                          : measured.samples > 0  ? "too few samples to say what was got"
                           : nothing_ran(measured) ? "no sample got, since nothing ran"
                                                   : "no sample got";
   const std::string tick =
@@ -105,10 +106,16 @@ std::string rate_line(const Measured& measured) {
 
 std::string cost_line(const Measured& measured) {
   const auto cost = static_cast<double>(measured.cost.total.count());
-  return line("cost", time_text(measured.cost.total) + " CPU in the JVM, " +
-                          percent_text(cost, static_cast<double>(measured.process_cpu.count())) +
-                          " of what it used; longest handler " +
-                          time_text(measured.cost.longest_handler));
+  const std::string share =
+      measured.coverage.at_least
+          ? ""
+          : ", " + percent_text(cost, static_cast<double>(measured.process_cpu.count())) +
+                " of what it used";
+  return line("cost", time_text(measured.cost.total) + " CPU in the JVM" + share +
+                          "; longest handler " +
+                          (measured.cost.longest_handler.count() == 0 && measured.signals > 0
+                               ? "not measured"
+                               : time_text(measured.cost.longest_handler)));
 }
 
 struct Range {
@@ -128,6 +135,9 @@ Range range_of(double share, double samples) {
           std::min(1.0, (middle + reach) / (1 + square))};
 }
 
+// The ranges of fewer are so wide that they say next to nothing.
+constexpr std::uint64_t kEnoughSamples = 10;
+
 std::string hottest_lines(const Measured& measured) {
   std::string out;
   const double whole = static_cast<double>(measured.weight_ns);
@@ -142,7 +152,13 @@ std::string hottest_lines(const Measured& measured) {
                   100 * range.high);
     out += text + base::printable(method.name, kMaxNameLength) + "\n";
   }
-  return out.empty() ? out : "hottest methods (self, with the 95 % range)\n" + out;
+  const std::string few =
+      measured.samples < kEnoughSamples
+          ? ": " + grouped(measured.samples) +
+                (measured.samples == 1 ? " sample is" : " samples are") +
+                " too few to say; a longer --duration or a shorter --interval takes more"
+          : "";
+  return out.empty() ? out : "hottest methods (self, with the 95 % range)" + few + "\n" + out;
 }
 
 } // namespace

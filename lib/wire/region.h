@@ -70,25 +70,28 @@ enum class Counter : std::uint32_t {
   kGenerationFlips = 26,
   kThreadsArmed = 27,      // threads that have, or had, a timer
   kThreadsNeverArmed = 28, // threads that never had one
-  kTimerLimit = 29,        // threads that found no timer because of RLIMIT_SIGPENDING
-  kThreadSlotsFull = 30, // threads for which the table had no room; the largest number at one time
-  kTimersMoved = 31,     // timers moved from one thread to another
-  kProcessCpuNanosAtStart = 32,
-  kProcessCpuNanosAtStop = 33, // read when the timers were gone; until then, twice a second
-  kAgentCpuNanos = 34,         // CPU time of the agent's own thread
-  kDeliveryNanos = 35,         // calibrated cost of delivering one signal
-  kStartNanos = 36,            // start message received -> first timer armed
-  kInFlightAtStop = 37,        // handlers that did not leave before the stop's deadline
+  kTimerLimit = 29,        // threads that found none when they were, because of RLIMIT_SIGPENDING
+  kThreadSlotsFull = 30,   // threads for which the table had no room: the most at one time
+  kTimersMoved = 31,       // timers taken from a thread for another one
+  kProcessCpuNanosAtStart = 32, // before the first timer is made
+  kProcessCpuNanosAtStop = 33,  // when the timers were gone; until then twice a second
+  kAgentCpuNanos = 34,          // CPU time of the agent's own thread
+  kDeliveryNanos = 35,          // calibrated cost of delivering one signal
+  kStartNanos = 36,             // start message received -> first timer armed
+  kInFlightAtStop = 37,         // handlers that did not leave before the stop's deadline
   kJvmUnloadEpoch = 38,
   kDetailLost = 39,       // steps taken to stay within max_overhead_permille: docs/design/agent.md
   kIntervalNanosNow = 40, // the interval in force
-  kPerfRefusal =
-      41, // why kPerfClock, which was asked for, is not used: an errno or kPerfNotTried; 0: it is
-  kThreadsByTimer = 42, // with kPerfClock: threads that have a timer nevertheless
-  kOtherSignal = 43,    // the signal used instead of SIGPROF, which has a handler; 0: SIGPROF
-  kAgentCpuNanosBetween =
-      44,           // the part of kAgentCpuNanos between the two readings of the process's clock
-  kLeftBehind = 48, // 1: this session has turned JVMTI's mount notifications on, for good
+  kPerfRefusal = 41,      // asked for kPerfClock: why not, an errno or kPerfNotTried; 0: it is used
+  kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
+  kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
+  kAgentCpuNanosBetween = 44, // of kAgentCpuNanos: between the two readings of the process's clock
+  // Of the other threads, while the first timers were made: how far kProcessCpuNanosAtStart may lie
+  // before the beginning of what the threads' accounts hold.
+  kArmingCpuNanos = 45,
+  kAgentCpuNanosSettled = 46, // kAgentCpuNanosBetween once all was done that is done once; 0: not
+  kSettledNanos = 47,         // ... which was so long after the start
+  kLeftBehind = 48, // 1: JVMTI's notifications of mounts are on since this session, for good
   kTimersLeft =
       52, // timers and perf events that the kernel would not delete, since the JVM's start
   kTimersRunning = 53,       // those of them that it would not disarm either

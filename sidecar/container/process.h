@@ -87,6 +87,10 @@ class Process {
   base::UniqueFd directory_;
 };
 
+// What all of its threads have used, as the kernel counts it, in nanoseconds; needs no right. None
+// once it has ended and been reaped.
+std::optional<std::chrono::nanoseconds> cpu_time(const Process& process);
+
 // Time since the process was started.
 std::chrono::milliseconds process_age(const Process& process);
 

@@ -13,10 +13,10 @@ namespace jprof::jvm {
 
 // What a JVM said, for a message of ours: its beginning, on one line, safe for a terminal.
 inline std::string quoted(std::string_view said) {
-  constexpr std::size_t kMostBytes = 400;
-  std::string line(said.substr(0, kMostBytes + 1));
+  constexpr std::size_t kMaxBytes = 400;
+  std::string line(said.substr(0, kMaxBytes + 1));
   std::ranges::replace(line, '\n', ' ');
-  return base::printable(line, kMostBytes);
+  return base::printable(line, kMaxBytes);
 }
 
 } // namespace jprof::jvm

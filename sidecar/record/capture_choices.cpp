@@ -3,7 +3,6 @@
 #include "sidecar/record/capture_choices.h"
 
 #include "lib/formats/format.h"
-#include "sidecar/record/recorder.h"
 
 #include <chrono>
 #include <ctime>
@@ -68,6 +67,18 @@ base::Status check_request(const CaptureRequest& request) {
   JPROF_TRY(walker_of(request.walker));
   JPROF_TRY(engine_of(request));
   return {};
+}
+
+RecorderOptions options_of(const CaptureRequest& request) {
+  RecorderOptions options;
+  options.duration = request.duration;
+  options.interval = request.interval;
+  options.max_depth = request.max_depth;
+  options.max_overhead_permille = request.max_overhead_permille;
+  options.engine = engine_of(request).value();
+  options.walker = walker_of(request.walker).value();
+  options.may_leave_behind = request.leave_behind;
+  return options;
 }
 
 } // namespace jprof::record

@@ -5,6 +5,7 @@
 #include "lib/base/result.h"
 #include "lib/wire/region.h"
 #include "sidecar/record/capture_job.h"
+#include "sidecar/record/recorder.h"
 
 #include <string>
 
@@ -17,5 +18,7 @@ base::Result<wire::Walker> walker_of(const std::string& name);
 base::Result<wire::Engine> engine_of(const CaptureRequest& request);
 // kUsage for what cannot be recorded, before anything is done.
 base::Status check_request(const CaptureRequest& request);
+// All that the request decides. REQUIRES: check_request() has passed.
+RecorderOptions options_of(const CaptureRequest& request);
 
 } // namespace jprof::record

@@ -8,6 +8,7 @@
 #include "lib/base/mebibytes.h"
 #include "lib/base/utf8.h"
 #include "sidecar/container/access.h"
+#include "sidecar/container/time_namespace.h"
 #include "sidecar/inject/agent_link.h"
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/jvm/java_command.h"
@@ -303,15 +304,10 @@ class Capture {
     input.stop = stop_;
     input.why_stopped = request_.why_stopped;
     input.ended = [&target] { return !target.process.running(); };
+    input.clock_ahead = container::monotonic_ahead(target.process);
+    input.cpu_time = [&target] { return container::cpu_time(target.process); };
     input.why_gone = [this, &target] { return why_gone(target.process); };
-    RecorderOptions options;
-    options.duration = request_.duration;
-    options.interval = request_.interval;
-    options.max_depth = request_.max_depth;
-    options.max_overhead_permille = request_.max_overhead_permille;
-    options.engine = engine_of(request_).value();
-    options.walker = walker_of(request_.walker).value();
-    options.may_leave_behind = request_.leave_behind;
+    RecorderOptions options = options_of(request_);
     options.region_bytes = memory.bytes;
     options.limits.recording_bytes = std::min(options.limits.recording_bytes, room_.recording_ends);
     options.limits.dictionary_bytes = static_cast<std::size_t>(memory.budget.dictionary_bytes);

@@ -120,6 +120,7 @@ struct CaptureOutcome {
   std::chrono::nanoseconds interval_got{0}; // CPU time per signal without overruns; 0: no samples
   std::chrono::nanoseconds tick{0};         // what the source's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // in profile.jprof, error frames included
+  std::uint64_t nominal_samples = 0;        // of these: as capture::Measured has it
   std::uint64_t error_samples = 0;          // of these: no stack, or one that ends in an error
   std::vector<capture::Measured::ErrorReason> error_reasons; // of these
   std::uint32_t max_depth = 0;             // frames kept of a stack, at the end; 0: unknown

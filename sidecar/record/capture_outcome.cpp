@@ -4,17 +4,16 @@
 
 #include "lib/base/duration.h"
 #include "sidecar/record/cpu_account.h"
+#include "sidecar/record/overhead.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <string>
 #include <utility>
 
 namespace jprof::record {
 namespace {
 
-using std::chrono::nanoseconds;
 using wire::Counter;
 
 // A method's name may take 64 KiB; the recording has all of it.
@@ -31,50 +30,6 @@ AgentCost cost_of(const RecorderResult& result) {
           .longest_handler = nanos(result.counter(Counter::kHandlerMaxNanos)),
           .delivery = nanos(delivery),
           .start = nanos(result.counter(Counter::kStartNanos))};
-}
-
-std::string share_text(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%",
-                100 * static_cast<double>(part.count()) / static_cast<double>(whole.count()));
-  return text;
-}
-
-// What would have cost less: fewer samples, or a start that is spread over more of them.
-std::string cheaper_capture(const RecorderResult& result, const AgentCost& cost) {
-  const nanoseconds steady =
-      std::min(cost.thread_cpu, nanos(result.counter(Counter::kAgentCpuNanosBetween)));
-  const nanoseconds samples = cost.handlers + cost.delivery;
-  const nanoseconds beginning = cost.thread_cpu - steady;
-  if (samples >= cost.thread_cpu) {
-    return "a longer --interval costs less";
-  }
-  return beginning >= steady ? "most of it is the start, which a longer --duration spreads"
-                             : "most of it is the agent's thread, which needs as much CPU time in "
-                               "any JVM: neither --interval nor --duration changes that";
-}
-
-// For a capture that cost more than --max-overhead; otherwise empty. Second by second the agent
-// keeps its samples within that share, but of a tenth of a CPU at least; the work of its own thread
-// does not depend on the rate. A cost below a thousandth of a CPU burdens nobody.
-std::string overhead_warning(const RecorderResult& result, const AgentCost& cost) {
-  constexpr int kBurden = 1000;
-  const nanoseconds used = process_cpu(result);
-  const nanoseconds duration = result.info.duration;
-  const auto allowed = static_cast<double>(result.max_overhead_permille) / 1000;
-  if (result.max_overhead_permille == 0 || used.count() <= 0 || duration.count() <= 0 ||
-      cost.total() < duration / kBurden ||
-      static_cast<double>(cost.total().count()) <= allowed * static_cast<double>(used.count())) {
-    return {};
-  }
-  char asked[32];
-  std::snprintf(asked, sizeof asked, "%g %%", 100 * allowed);
-  return "the capture cost " + share_text(cost.total(), used) +
-         " of the CPU time that the JVM used, more than the " + asked +
-         " of --max-overhead: " + capture::time_text(cost.total()) + " (" +
-         capture::time_text(cost.thread_cpu) + " of it in the agent's thread) of " +
-         capture::time_text(used) + ", or " + share_text(cost.total(), duration) + " of a CPU; " +
-         cheaper_capture(result, cost);
 }
 
 // What the agent gave up to stay within the limit on its cost; empty if nothing.
@@ -217,6 +172,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.interval_got = info.interval_got;
   out.tick = result.tick;
   out.samples = result.samples;
+  out.nominal_samples = result.nominal_samples;
   out.error_samples = result.error_samples;
   for (const ErrorReason& reason : result.error_reasons) {
     out.error_reasons.push_back({reason.label, reason.samples});
@@ -228,7 +184,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.in_flight = result.in_flight;
   out.accounted = result.accounted;
   out.losses = info.losses;
-  out.process_cpu = process_cpu(result);
+  out.process_cpu = result.coverage.process;
   out.threads = result.threads;
   out.threads_unarmed = result.counter(Counter::kThreadsNeverArmed);
   out.timers_refused = result.counter(Counter::kTimerLimit);
@@ -240,8 +196,12 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   }
   out.cost = cost_of(result);
   out.cost.limit_permille = result.max_overhead_permille;
-  if (std::string warning = overhead_warning(result, out.cost); !warning.empty()) {
-    out.warnings.push_back(std::move(warning));
+  Overhead overhead = judge_overhead(result, out.cost);
+  if (!overhead.warning.empty()) {
+    out.warnings.push_back(std::move(overhead.warning));
+  }
+  if (!overhead.note.empty()) {
+    out.notes.push_back(std::move(overhead.note));
   }
   out.hottest = result.hottest;
   out.interrupted = result.interrupted && !result.cut_short;
@@ -264,6 +224,9 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
     out.notes.push_back(
         std::to_string(threads) +
         " threads had a timer instead of perf's clock, because no descriptors were left");
+  }
+  if (std::string nominal = nominal_text(result); !nominal.empty()) {
+    out.notes.push_back(std::move(nominal));
   }
   add_timer_limit(result, out.notes);
   add_unsampled(result.blocked, "block the sampling signal", out.notes);
@@ -295,6 +258,7 @@ capture::Measured measured_of(const CaptureOutcome& outcome) {
   out.interval_got = outcome.interval_got;
   out.tick = outcome.tick;
   out.samples = outcome.samples;
+  out.nominal_samples = outcome.nominal_samples;
   out.error_samples = outcome.error_samples;
   out.error_reasons = outcome.error_reasons;
   out.max_depth = outcome.max_depth;

@@ -15,6 +15,20 @@ using wire::Counter;
 constexpr nanoseconds kStale{600'000'000};
 constexpr nanoseconds kWorthNaming{1'000'000};
 
+// Of the process's clock; 0 if the agent did not come to the second one.
+nanoseconds between_readings(const RecorderResult& result) {
+  const std::uint64_t start = result.counter(Counter::kProcessCpuNanosAtStart);
+  const std::uint64_t stop = result.counter(Counter::kProcessCpuNanosAtStop);
+  return nanos(stop > start ? stop - start : 0);
+}
+
+// By the clocks of single threads.
+nanoseconds accounted(const RecorderResult& result, nanoseconds rests) {
+  return rests + nanos(result.counter(Counter::kWeight)) +
+         nanos(result.counter(Counter::kLostWeight)) +
+         nanos(result.counter(Counter::kAgentCpuNanosBetween));
+}
+
 std::string causes_of(const RecorderResult& result) {
   std::string text;
   const auto add = [&](const std::string& cause) { text += (text.empty() ? "" : ", ") + cause; };
@@ -58,26 +72,29 @@ nanoseconds nanos(std::uint64_t count) {
   return nanoseconds(static_cast<std::int64_t>(std::min(count, kMax)));
 }
 
-nanoseconds process_cpu(const RecorderResult& result) {
-  const std::uint64_t start = result.counter(Counter::kProcessCpuNanosAtStart);
-  const std::uint64_t stop = result.counter(Counter::kProcessCpuNanosAtStop);
-  return nanos(stop > start ? stop - start : 0);
+nanoseconds process_cpu(const RecorderResult& result, nanoseconds rests) {
+  const nanoseconds most = between_readings(result);
+  const nanoseconds unaccounted = most - accounted(result, rests);
+  if (result.cpu_at_least && result.counter(Counter::kProcessCpuNanosAtStart) > 0) {
+    return std::max(most, most - unaccounted); // its samples are younger than the last look
+  }
+  return most - std::clamp(unaccounted, nanoseconds(0),
+                           std::min(most, nanos(result.counter(Counter::kArmingCpuNanos))));
 }
 
 nanoseconds ended_unseen(const RecorderResult& result, nanoseconds rests) {
   constexpr nanoseconds kMin{1'000'000};
   constexpr std::int64_t kMinPart = 1000;
-  const nanoseconds process = process_cpu(result);
-  const nanoseconds unseen = process - rests - nanos(result.counter(Counter::kWeight)) -
-                             nanos(result.counter(Counter::kLostWeight)) -
-                             nanos(result.counter(Counter::kAgentCpuNanosBetween));
+  const nanoseconds process = process_cpu(result, rests);
+  const nanoseconds unseen = process - accounted(result, rests);
   return unseen > kMin && unseen > process / kMinPart ? unseen : nanoseconds(0);
 }
 
 capture::Coverage coverage_of(const RecorderResult& result, nanoseconds interval,
                               nanoseconds unclean) {
   capture::Coverage out;
-  out.process = process_cpu(result);
+  out.process = process_cpu(result, nanos(result.rests.weight_ns() + result.unwritten.rests_ns));
+  out.at_least = result.cpu_at_least && out.process.count() > 0;
   out.samples = nanos(result.weight - result.rests.weight_ns());
   out.after_last = nanos(result.rests.after_last_ns);
   out.not_sampled = nanos(result.rests.not_sampled_ns);
@@ -109,6 +126,21 @@ std::optional<nanoseconds> old_code_of(const RecorderResult& result) {
     break;
   }
   return std::nullopt;
+}
+
+std::string nominal_text(const RecorderResult& result) {
+  constexpr std::uint64_t kMin = 5;
+  constexpr std::uint64_t kFew = 20; // a twentieth
+  const std::uint64_t nominal = std::min(result.nominal_samples, result.samples);
+  if (nominal < kMin || nominal < result.samples / kFew) {
+    return {};
+  }
+  return std::to_string(nominal) + " of " + std::to_string(result.samples) +
+         " samples weigh the intervals that had passed, not CPU time that was measured, and their "
+         "handlers' own time is an estimate: a thread may make system calls in its handler only "
+         "once the agent's thread has seen that it has no seccomp filter of its own, and the "
+         "agent's thread got to that late (a JVM that is short of CPU: see its limit), or not at "
+         "all";
 }
 
 std::string coverage_warning_of(const RecorderResult& result) {

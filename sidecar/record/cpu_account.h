@@ -15,12 +15,15 @@ namespace jprof::record {
 // A hostile counter may say anything: clamped.
 std::chrono::nanoseconds nanos(std::uint64_t count);
 
-// Between the two readings of the process's clock; 0 if the agent did not take the second one.
-std::chrono::nanoseconds process_cpu(const RecorderResult& result);
+// What the process has used since the accounts of its threads began; 0 if that is unknown. They
+// begin one by one while the first timers are made, between two readings of the process's clock
+// (Counter::kArmingCpuNanos): what they hold tells where between the two they did in sum, so that
+// the total is never less than its parts. `rests` are the threads' own.
+std::chrono::nanoseconds process_cpu(const RecorderResult& result, std::chrono::nanoseconds rests);
 
-// What the kernel has counted for the process in addition to samples, lost ones, the agent's thread
-// and the `rests` of threads: the time of threads that nobody saw, or saw only in part. 0 if it may
-// be what the clocks have advanced between their readings.
+// What the kernel has counted for the process beside samples, lost ones, the agent's thread and the
+// `rests` of threads: of threads that nobody saw, or did not see to their end. 0 where it may be
+// what the clocks have advanced between their readings, or was used before there were timers.
 std::chrono::nanoseconds ended_unseen(const RecorderResult& result, std::chrono::nanoseconds rests);
 
 // `interval` is what was asked for. `unclean` is 0 after a clean stop, or else how long the
@@ -32,7 +35,11 @@ capture::Coverage coverage_of(const RecorderResult& result, std::chrono::nanosec
 // capture::Measured. Requires that the coverage is known.
 std::optional<std::chrono::nanoseconds> old_code_of(const RecorderResult& result);
 
-// Why the profile may mislead, with the known causes; empty if it does not.
+// That many samples weigh intervals instead of measured time, and why; empty where a few do, as
+// they may at any start.
+std::string nominal_text(const RecorderResult& result);
+
+// Why the profile may mislead, with what is known of the causes; empty where it does not.
 std::string coverage_warning_of(const RecorderResult& result);
 
 } // namespace jprof::record

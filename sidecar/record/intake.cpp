@@ -72,9 +72,8 @@ base::Status Intake::drain(Reading reading, const Enough& enough) {
   }
   JPROF_TRY(region_.read_samples(reading, slots_));
   next_slot_ = 0;
-  // Only now: a sample that was written while we read the ring is newer than the start of the
-  // reading.
-  now_ns_ = monotonic_ns();
+  // Only now: a sample that was written while we read the ring is younger than the reading's begin.
+  now_ns_ = monotonic_ns() + ahead_ns_;
   JPROF_TRY(take_waiting(enough));
   if (behind() == 0 && region_.drained_generation() > forgotten_generation_) {
     forgotten_generation_ = region_.drained_generation();
@@ -158,13 +157,14 @@ void Intake::take(const wire::SampleSlot& slot) {
   const std::uint64_t start = region_.header().start_mono_ns;
   std::uint64_t time = slot.time_ns;
   if (time < start || time > now_ns_) {
-    ++damaged_times_; // both clocks are CLOCK_MONOTONIC of one machine
+    ++damaged_times_; // both clocks are of one machine
     time = time < start ? start : now_ns_;
   }
   const profile::StackId stack = namer_.stack(slot);
   const std::span<const profile::FrameId> frames = writer_.stack(stack);
   ++samples_;
   weight_ += slot.weight;
+  nominal_samples_ += is_nominal(slot.weight) ? 1U : 0U;
   count_error(stack);
   if (!frames.empty()) {
     hot_.add(frames.back(), slot.weight);
@@ -174,6 +174,12 @@ void Intake::take(const wire::SampleSlot& slot) {
          .stack = stack,
          .state = state_of(slot.state),
          .weight = slot.weight});
+}
+
+// The agent's intervals in force are multiples of the one asked for (wire::detail_after).
+bool Intake::is_nominal(std::uint64_t weight_ns) const {
+  const std::uint64_t interval = region_.header().interval_ns;
+  return interval > 0 && weight_ns > 0 && weight_ns % interval == 0;
 }
 
 void Intake::write(const profile::Sample& sample) {

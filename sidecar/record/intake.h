@@ -41,10 +41,16 @@ class Intake {
   Intake(RegionReader& region, profile::RecordingWriter& writer, NativeNamer native,
          const IntakeLimits& limits);
 
-  // Reads and writes what is there now, unless `enough`, which is asked between samples, ends it:
-  // then behind() says how much is left, and the next call begins with that. What was read may be
-  // acknowledged only when nothing is left. kProtocol if the region is invalid. Once the writer's
-  // sink has failed, what is read is counted and not written (unwritten()).
+  // By how much the region's clock is ahead of ours: both are CLOCK_MONOTONIC of one machine, but
+  // the JVM may be in a time namespace of its own. Before the first drain.
+  void set_clock_ahead(std::chrono::nanoseconds ahead) {
+    ahead_ns_ = static_cast<std::uint64_t>(ahead.count());
+  }
+
+  // Reads and writes what is there now, until `enough` says so between two samples: then behind()
+  // tells what is left of it, and the next call begins with that. What was read may be acknowledged
+  // only when nothing is left. An error is the region's: kProtocol. Once the writer's sink has
+  // failed, what is read is counted and not written (unwritten()).
   using Enough = std::function<bool()>;
   base::Status drain(Reading reading, const Enough& enough = nullptr);
   std::size_t behind() const { return slots_.size() - next_slot_; }
@@ -65,6 +71,9 @@ class Intake {
   const HotMethods& hot() const { return hot_; }
   const ThreadRegistry& threads() const { return threads_; }
   std::uint64_t samples() const { return samples_; }
+  // Whose weight is nothing but intervals: their handlers did not read the thread's CPU clock,
+  // which counts nanoseconds. A thread's first one has a phase and cannot be told.
+  std::uint64_t nominal_samples() const { return nominal_samples_; }
   std::uint64_t error_samples() const { return error_samples_; }
   // The same by the frame that says why ("[truncated]" and so on), most frequent first.
   std::vector<ErrorReason> error_reasons() const;
@@ -98,6 +107,7 @@ class Intake {
   void take(const wire::SampleSlot& slot);
   void write_rest(const ThreadRegistry::Rest& rest, std::string_view label);
   std::uint64_t& rest_of(std::string_view label);
+  bool is_nominal(std::uint64_t weight_ns) const;
   void write(const profile::Sample& sample);
   void check_sink(const base::Status& status);
   void take_back(const profile::Sample& sample);
@@ -114,9 +124,11 @@ class Intake {
   HotMethods hot_;
   IntakeLimits limits_;
   std::vector<wire::SampleSlot> slots_;
-  std::size_t next_slot_ = 0; // of these, to be taken
-  std::uint64_t now_ns_ = 0;
+  std::size_t next_slot_ = 0;  // of these, to be taken
+  std::uint64_t now_ns_ = 0;   // by the region's clock, when the slots had been read
+  std::uint64_t ahead_ns_ = 0; // below 0 it wraps, and back
   std::uint64_t samples_ = 0;
+  std::uint64_t nominal_samples_ = 0;
   std::uint64_t error_samples_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> error_reasons_;
   std::uint64_t weight_ = 0;

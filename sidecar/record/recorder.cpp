@@ -9,6 +9,7 @@
 #include "sidecar/record/recorder_summary.h"
 #include "sidecar/record/stop_waker.h"
 #include "sidecar/record/symbol_supply.h"
+#include "sidecar/record/timer.h"
 
 #include <algorithm>
 #include <array>
@@ -32,8 +33,9 @@ constexpr char kDamage[] =
 // A chunk is written at least this often; a killed sidecar's file lacks no more than that.
 constexpr milliseconds kFlushPeriod{2000};
 constexpr milliseconds kTablesPeriod{1000};
-constexpr milliseconds kProcessPeriod{500}; // between checks that the JVM's process exists
-// The agent ends by itself after the duration; it is told to only if it does not.
+constexpr milliseconds kProcessPeriod{500}; // of a look whether the JVM's process is there
+constexpr milliseconds kCpuPeriod{200};     // ... at its CPU time
+// The agent ends by itself at the duration; only if it does not is it told to.
 constexpr milliseconds kDeadlineGrace{300};
 // A ring that has filled by this fraction (1/n) since the last drain is read sooner.
 constexpr std::uint64_t kBusyShare = 4;
@@ -43,23 +45,6 @@ constexpr milliseconds kSlice{100};
 constexpr int kMaxMessages = 64; // SymbolSupply asks for 32 at most
 constexpr std::size_t kProgressMethods = 5;
 constexpr std::size_t kResultMethods = 10;
-
-// Due at once, then again one `period` after it was last done.
-class Timer {
- public:
-  explicit Timer(milliseconds period) : period_(period) {}
-  bool due(steady_clock::time_point now) {
-    if (now < next_) {
-      return false;
-    }
-    next_ = now + period_;
-    return true;
-  }
-
- private:
-  milliseconds period_;
-  steady_clock::time_point next_{};
-};
 
 IntakeLimits limits_of(const RecorderOptions& options) {
   IntakeLimits limits = options.limits;
@@ -77,6 +62,9 @@ class ActiveRecording {
         intake_(region_, writer_, input.native.namer, limits_of(options)), flush_(kFlushPeriod),
         tables_(kTablesPeriod) {
     result_.started = started;
+    if (!started_at(nanoseconds(0)) && started_at(input.clock_ahead)) {
+      intake_.set_clock_ahead(input.clock_ahead);
+    }
     if (input.native.symbolizer != nullptr) {
       supply_.emplace(input.socket, *input.native.symbolizer);
     }
@@ -112,7 +100,13 @@ class ActiveRecording {
     return info;
   }
 
-  // The tick of the timers; 0 for a clock without one. The agent says so, hence the limit.
+  // True if the region began while we waited for it, by a clock that is so far ahead of ours.
+  bool started_at(nanoseconds ahead) const {
+    const nanoseconds start = nanos(region_.header().start_mono_ns) - ahead;
+    return start >= asked_.time_since_epoch() && start <= begin_.time_since_epoch();
+  }
+
+  // Of the timers; 0 for a clock without one. It is the agent's word.
   nanoseconds tick() const {
     constexpr std::uint64_t kMaxTick = 1'000'000'000;
     return nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMaxTick)));
@@ -224,8 +218,18 @@ class ActiveRecording {
         most, [this](profile::FrameId id) { return writer_.string(writer_.frame(id).name); });
   }
 
-  // Its last messages are read first.
+  // True if the kernel still knew it.
+  bool check_cpu_time() {
+    const std::optional<nanoseconds> used = input_.cpu_time ? input_.cpu_time() : std::nullopt;
+    cpu_time_ = std::max(cpu_time_, used.value_or(nanoseconds(0)));
+    return used.has_value();
+  }
+
+  // What it said last is heard first.
   void check_process() {
+    if (cpu_.due(steady_clock::now())) {
+      check_cpu_time();
+    }
     if (input_.ended && process_.due(steady_clock::now()) && input_.ended()) {
       read_messages();
       result_.jvm_gone = result_.jvm_gone || !ended_;
@@ -317,6 +321,7 @@ class ActiveRecording {
 
   void finish() {
     const bool clean = stopped_.has_value();
+    result_.cpu_at_least = !clean && !check_cpu_time() && result_.jvm_gone;
     read_the_rest();
     take_counters();
     write_rests(clean);
@@ -368,7 +373,14 @@ class ActiveRecording {
     }
   }
 
-  void take_counters() { std::ranges::copy(region_.header().counters, result_.counters); }
+  void take_counters() {
+    std::ranges::copy(region_.header().counters, result_.counters);
+    if (!stopped_ && result_.counter(wire::Counter::kProcessCpuNanosAtStart) > 0) {
+      std::uint64_t& at_stop =
+          result_.counters[static_cast<std::size_t>(wire::Counter::kProcessCpuNanosAtStop)];
+      at_stop = std::max(at_stop, static_cast<std::uint64_t>(cpu_time_.count()));
+    }
+  }
 
   // Only an agent that ended in an orderly way has read the process's clock at the end.
   void write_rests(bool clean) {
@@ -385,6 +397,7 @@ class ActiveRecording {
 
   void fill_result(bool clean) {
     result_.samples = intake_.samples();
+    result_.nominal_samples = intake_.nominal_samples();
     result_.error_samples = intake_.error_samples();
     result_.error_reasons = intake_.error_reasons();
     result_.rests = intake_.rests();
@@ -434,8 +447,8 @@ class ActiveRecording {
   profile::ProfileInfo closing_info() const {
     profile::ProfileInfo info = opening_info();
     info.duration = length();
-    if (result_.samples > 0) {
-      info.interval_got = nanos(intake_.weight() / result_.samples);
+    if (const auto& repeated = intake_.threads().repeated(); repeated.samples > 0) {
+      info.interval_got = nanos(repeated.weight_ns / repeated.samples);
     }
     info.losses = losses_of(result_);
     info.gaps = gaps_.gaps();
@@ -458,6 +471,8 @@ class ActiveRecording {
   Timer flush_;
   Timer tables_;
   Timer process_{kProcessPeriod};
+  Timer cpu_{kCpuPeriod};
+  nanoseconds cpu_time_{0}; // of the process, when the kernel was asked last
   std::optional<SymbolSupply> supply_;
   RecorderResult result_;
   std::optional<wire::StoppedMessage> stopped_;

@@ -65,8 +65,10 @@ struct RecorderInput {
   profile::ProfileInfo info; // title and facts; the rest is filled in
   profile::ByteSink sink;    // where profile.jprof goes
   NativeSource native;
-  // Called once the agent has been told to stop: why it cannot answer; empty if it can. May be
-  // empty.
+  // By how much CLOCK_MONOTONIC of the JVM's time namespace is ahead of ours; believed where the
+  // start that the agent gives fits it and does not fit ours.
+  std::chrono::nanoseconds clock_ahead{0};
+  // Asked once the agent was told to stop: why it cannot answer, empty if it can. May be empty.
   std::function<std::string()> standstill;
   // Called with each drain: why our memory must be given back now; empty if it need not. May be
   // empty.
@@ -81,7 +83,11 @@ struct RecorderInput {
   // True once the JVM's process has ended: a child that it forked may keep the socket open. May be
   // empty.
   std::function<bool()> ended;
-  // Called once the JVM is gone. May be empty.
+  // The CPU time of the JVM's process as the kernel counts it, which goes on where the agent's last
+  // look ends; nothing once the kernel does not know that process any more. Asked a few times a
+  // second, and at the end of a JVM that is gone. May be empty.
+  std::function<std::optional<std::chrono::nanoseconds>()> cpu_time;
+  // Asked once the JVM is gone. May be empty.
   std::function<Ending()> why_gone;
 };
 
@@ -92,20 +98,22 @@ struct RecorderResult {
   std::uint64_t counters[wire::kMaxCounters] = {};
   wire::StopReason reason = wire::StopReason::kNone;
   std::uint64_t samples = 0;
+  std::uint64_t nominal_samples = 0; // as capture::Measured has it
   std::uint64_t error_samples = 0;
   std::vector<ErrorReason> error_reasons; // of these
   Intake::Rests rests;                    // in addition to the samples
   std::uint64_t weight = 0;               // of samples and rests
   std::uint64_t in_flight = 0;            // signals entered whose outcome is unknown
-  std::uint32_t stragglers = 0;           // handlers that the agent was waiting for when it stopped
-  wire::HandlerLeft handler_left{};       // ... and why the signal handler was still installed
-  bool accounted = false;   // entered = outcomes + in flight, and every sample was read
-  bool interrupted = false; // by the stop token
-  bool cut_short = false;   // ... and not by the user
-  bool jvm_gone = false;    // it hung up without a last message
-  std::string cure;         // of info.partial_reason; may be empty
-  // The sink's failure: the recording then ends with the last chunk that the sink took, and so do
-  // all sums here; what was read after it is counted in `unwritten`.
+  std::uint32_t stragglers = 0;     // handlers that the agent still waited for when it said so
+  wire::HandlerLeft handler_left{}; // ... and why the signal's handler was still there
+  bool accounted = false;           // entered = outcomes + in flight, and every sample was read
+  bool interrupted = false;         // by the stop token
+  bool cut_short = false;           // ... and not by whoever wanted the capture
+  bool jvm_gone = false;            // it hung up without a last word
+  bool cpu_at_least = false;        // what it had used at its end could not be asked any more
+  std::string cure;                 // of what info.partial_reason says; may be empty
+  // The sink's failure: the recording then ends with the last chunk that it took, and all sums here
+  // are of that; what was read besides is counted in `unwritten`.
   std::optional<base::Error> sink_error;
   Intake::Unwritten unwritten;
   std::uint64_t threads = 0;

@@ -104,6 +104,9 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
   };
   facts.emplace_back("signals", std::to_string(result.counter(Counter::kEntered)));
   facts.emplace_back("samples without a whole stack", std::to_string(result.error_samples));
+  if (std::string nominal = nominal_text(result); !nominal.empty()) {
+    facts.emplace_back("weights", std::move(nominal));
+  }
   if (result.rests.count > 0) {
     facts.emplace_back("rests of CPU time, beside the samples", std::to_string(result.rests.count));
   }

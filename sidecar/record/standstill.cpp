@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/standstill.h"
 
-#include <ctime>
-
 namespace jprof::record {
 namespace {
 
@@ -14,19 +12,8 @@ constexpr std::chrono::milliseconds kFrozen{2500};
 
 } // namespace
 
-// Of all its threads together, in nanoseconds; needs no privilege (clock_getcpuclockid(3)).
-std::optional<std::uint64_t> Standstill::cpu_nanos() const {
-  clockid_t clock = 0;
-  timespec used{};
-  if (::clock_getcpuclockid(process_.pid(), &clock) != 0 || ::clock_gettime(clock, &used) != 0) {
-    return std::nullopt; // it has ended: its socket says so
-  }
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(used.tv_nsec);
-}
-
 std::string Standstill::look(Clock::time_point now) {
-  const std::optional<std::uint64_t> cpu = cpu_nanos();
+  const std::optional<std::chrono::nanoseconds> cpu = container::cpu_time(process_);
   if (!cpu || cpu != cpu_) {
     cpu_ = cpu;
     since_ = now;

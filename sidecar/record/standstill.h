@@ -23,11 +23,9 @@ class Standstill {
   std::string look(Clock::time_point now);
 
  private:
-  std::optional<std::uint64_t> cpu_nanos() const;
-
   const container::Process& process_;
-  std::optional<std::uint64_t> cpu_;
-  Clock::time_point since_{}; // since then it has used no CPU time
+  std::optional<std::chrono::nanoseconds> cpu_;
+  Clock::time_point since_{}; // it has used no CPU time
 };
 
 } // namespace jprof::record

@@ -121,15 +121,22 @@ void ThreadRegistry::update(CpuTimes cpu_times) {
   }
 }
 
-profile::ThreadId ThreadRegistry::thread_of(const wire::SampleSlot& sample) {
+ThreadRegistry::Entry& ThreadRegistry::note_sample(const wire::SampleSlot& sample) {
   Entry& entry = entry_of(sample);
+  if (entry.last_sample_ns != 0) {
+    ++repeated_.samples;
+    repeated_.weight_ns += sample.weight;
+  }
   entry.last_sample_ns = std::max({entry.last_sample_ns, sample.time_ns, std::uint64_t{1}});
-  return entry.id;
+  return entry;
+}
+
+profile::ThreadId ThreadRegistry::thread_of(const wire::SampleSlot& sample) {
+  return note_sample(sample).id;
 }
 
 profile::ThreadId ThreadRegistry::mounted_on(const wire::SampleSlot& sample) {
-  Entry& entry = entry_of(sample);
-  entry.last_sample_ns = std::max({entry.last_sample_ns, sample.time_ns, std::uint64_t{1}});
+  Entry& entry = note_sample(sample);
   if (!entry.mounted) {
     entry.mounted = writer_.add_thread(mounted_thread(entry.thread));
   }

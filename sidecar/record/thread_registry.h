@@ -29,8 +29,15 @@ class ThreadRegistry {
   // carrier share one thread of the profile, separate from what the carrier did itself.
   profile::ThreadId mounted_on(const wire::SampleSlot& sample);
 
-  // The CPU time of a thread that no sample stands for; the agent reports it when the timer is
-  // gone.
+  // Of the samples that were not their thread's first: each stands for whole intervals, whereas a
+  // first one stands for as much as has passed of one when the thread is armed.
+  struct Repeated {
+    std::uint64_t samples = 0;
+    std::uint64_t weight_ns = 0;
+  };
+  const Repeated& repeated() const { return repeated_; }
+
+  // The CPU time of a thread that no sample stands for: told by the agent when its timer has gone.
   struct Rest {
     profile::ThreadId thread{};
     std::uint64_t weight_ns = 0;
@@ -66,6 +73,7 @@ class ThreadRegistry {
   void learn(const RegionReader::Thread& found, bool write_cpu);
   void learn_rest(Entry& entry, const wire::ThreadSlot& slot);
   Entry& entry_of(const wire::SampleSlot& sample);
+  Entry& note_sample(const wire::SampleSlot& sample);
   profile::Thread mounted_thread(const profile::Thread& carrier);
 
   const RegionReader& region_;
@@ -79,6 +87,7 @@ class ThreadRegistry {
   };
   std::vector<Told> told_;
   unsigned updates_ = 0;
+  Repeated repeated_;
 };
 
 } // namespace jprof::record

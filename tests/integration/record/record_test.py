@@ -146,6 +146,22 @@ def busy_threads_beside_thousands_that_wait_are_found(context):
 
 
 @check
+def a_jvm_in_a_time_namespace_is_not_called_damaged(context):
+    """Its CLOCK_MONOTONIC is days ahead of ours."""
+    ahead = [shutil.which("unshare"), "--time", "--fork", "--kill-child", "--monotonic", "1000000", "--boottime", "1000000"]
+    if not ahead[0] or subprocess.run([*ahead, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("  not tested: this machine lets us make no time namespace")
+        return
+    jvm = context.jvm("Known", "shares", "300", under=ahead)
+    with open(f"/proc/{jvm.pid}/task/{jvm.pid}/children") as children:
+        pid = int(children.read().split()[0])
+    code, result = context.record_for(pid, 2, "-o", "t.jprof")
+
+    assert code == 0 and result["accounted"] and result["samples"] > 50, result
+    assert not any("not sane" in note for note in result["notes"]), result
+
+
+@check
 def time_that_nobody_sampled_is_said(context):
     """Threads too short to be sampled, a thousand a second: their time is in the profile, and said to be unknown."""
     jvm = context.jvm("Births", "0", "1")
@@ -284,6 +300,8 @@ def a_killed_jvm_leaves_its_profile(context):
     assert result["partial"] and result["reason"] == "PartialCapture", result
     assert "JVM ended" in result["partialReason"], result
     assert result["samples"] > 0 and result["accounted"], result
+    # Not what the agent saw last, up to half a second before: the kernel still knew it (nobody has waited for it), or it was less.
+    assert result["coverage"]["missingNs"] >= 0, result
     assert folded_total(context.read("k.collapsed")) == result["weightNs"]
 
 

@@ -36,9 +36,9 @@ class Context:
     def path(self, name):
         return os.path.join(self.directory, name)
 
-    def jvm(self, *workload, open_files=None):
-        """With a soft limit on open files, if one is given, that stays as it is."""
-        command = [self.java, "-Xmx64m", *(["-XX:-MaxFDLimit"] if open_files else []), "-cp", self.arguments.classes, *workload]
+    def jvm(self, *workload, open_files=None, under=()):
+        """With a soft limit on open files, if one is given, that stays as it is; a child of the command `under`, if there is one."""
+        command = [*under, self.java, "-Xmx64m", *(["-XX:-MaxFDLimit"] if open_files else []), "-cp", self.arguments.classes, *workload]
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (open_files or before[0], before[1]))
         try:

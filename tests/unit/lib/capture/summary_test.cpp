@@ -21,6 +21,7 @@ Measured sample() {
   out.interval = milliseconds(10);
   out.interval_got = std::chrono::microseconds(10020);
   out.samples = 12345;
+  out.nominal_samples = 5;
   out.error_samples = 3;
   out.error_reasons = {{"[truncated]", 2}, {"[broken_stack]", 1}};
   out.max_depth = 2048;
@@ -159,6 +160,44 @@ TEST(Summary, TellsOfSkippedDeliveriesOnlyWhenAskedForAll) {
   EXPECT_NE(
       summary_text(sample(), Detail::kFull).find("skipped   shared volume: none is configured"),
       std::string::npos);
+}
+
+TEST(Summary, SaysThatAFewSamplesAreTooFew) {
+  Measured measured = sample();
+  EXPECT_EQ(summary_text(measured).find("too few"), std::string::npos);
+  measured.samples = 2;
+  measured.interval_got = std::chrono::nanoseconds(0);
+
+  const std::string text = summary_text(measured);
+
+  EXPECT_NE(text.find("hottest methods (self, with the 95 % range): 2 samples are too few to say"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("every 10.0 ms asked, too few samples to say what was got"),
+            std::string::npos)
+      << text;
+  measured.samples = 1;
+  EXPECT_NE(summary_text(measured).find(": 1 sample is too few"), std::string::npos);
+}
+
+TEST(Summary, DoesNotCallWhatNobodyMeasuredNothing) {
+  Measured measured = sample();
+  measured.signals = 12345;
+  EXPECT_NE(summary_text(measured).find("longest handler not measured"), std::string::npos);
+  measured.cost.longest_handler = std::chrono::microseconds(7);
+  EXPECT_NE(summary_text(measured).find("longest handler 7.00 us"), std::string::npos);
+}
+
+TEST(Summary, GivesNoShareOfALeastTotal) {
+  Measured measured = sample();
+  measured.coverage.at_least = true;
+
+  const std::string text = summary_text(measured);
+
+  EXPECT_NE(text.find("at least 100 s used by the JVM"), std::string::npos) << text;
+  EXPECT_NE(text.find("1.00 s in none of these"), std::string::npos) << text;
+  EXPECT_NE(text.find("cost      250 ms CPU in the JVM; longest handler"), std::string::npos)
+      << text;
 }
 
 TEST(Summary, SaysWhatTheKernelMadeOfTheInterval) {

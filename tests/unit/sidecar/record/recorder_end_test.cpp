@@ -134,50 +134,6 @@ TEST(Recorder, TellsHowTimersWereShared) {
                                  HasSubstr("timers were moved 46 times"))));
 }
 
-// The warnings of a capture of half a second in which the JVM used so much CPU time.
-std::vector<std::string> warnings_of_cost(std::uint64_t process_ns, std::uint64_t thread_ns,
-                                          std::uint64_t handlers_ns, std::uint32_t permille,
-                                          std::uint64_t beginning_ns = 0) {
-  ScriptedAgent agent([=](Agent& a) {
-    const std::uint32_t stack = java_stack(a, "x");
-    a.send_started();
-    a.region().add_sample({.weight = process_ns - thread_ns, .stack = stack});
-    a.region().count(wire::Counter::kProcessCpuNanosAtStart, 1'000'000'000);
-    a.region().count(wire::Counter::kProcessCpuNanosAtStop, 1'000'000'000 + process_ns);
-    a.region().count(wire::Counter::kAgentCpuNanosBetween, thread_ns);
-    a.region().count(wire::Counter::kAgentCpuNanos, beginning_ns + thread_ns);
-    a.region().count(wire::Counter::kHandlerNanos, handlers_ns);
-    a.send_stopped(wire::StopReason::kAsked);
-  });
-  RecorderOptions options = quick_options();
-  options.max_overhead_permille = permille;
-  Recorded recorded = run(agent, options);
-  CaptureOutcome outcome;
-  if (recorded.result) {
-    recorded.result->info.duration = 500ms;
-    fill_outcome(*recorded.result, outcome);
-  }
-  EXPECT_EQ(measured_of(outcome).cost.limit_permille, permille);
-  return outcome.warnings;
-}
-
-TEST(Recorder, WarnsOfACostAboveTheOneAsked) {
-  EXPECT_THAT(warnings_of_cost(25'000'000, 400'000, 800'000, 20),
-              ::testing::ElementsAre(::testing::AllOf(
-                  HasSubstr("4.80 %"), HasSubstr("the 2 % of --max-overhead"),
-                  HasSubstr("400 us of it in the agent's thread"), HasSubstr("0.24 % of a CPU"),
-                  HasSubstr("a longer --interval costs less"))));
-  // Where that would change nothing, it is not what the warning says.
-  EXPECT_THAT(warnings_of_cost(25'000'000, 400'000, 200'000, 20, 700'000),
-              ::testing::ElementsAre(HasSubstr("which a longer --duration spreads")));
-  EXPECT_THAT(warnings_of_cost(25'000'000, 800'000, 200'000, 20, 100'000),
-              ::testing::ElementsAre(HasSubstr("neither --interval nor --duration changes that")));
-  // Within it; without a limit; and where the whole is less than a thousandth of a CPU.
-  EXPECT_THAT(warnings_of_cost(100'000'000, 400'000, 800'000, 20), ::testing::IsEmpty());
-  EXPECT_THAT(warnings_of_cost(25'000'000, 400'000, 800'000, 0), ::testing::IsEmpty());
-  EXPECT_THAT(warnings_of_cost(5'000'000, 200'000, 200'000, 20), ::testing::IsEmpty());
-}
-
 TEST(Recorder, TellsNothingOfAHandlerInAJvmThatHasEnded) {
   ScriptedAgent agent([](Agent& a) {
     const std::uint32_t stack = java_stack(a, "x");
