@@ -239,7 +239,7 @@ Failure Recorder::arm_threads() {
   set(Counter::kOtherSignal, signal_ == SIGPROF ? 0 : static_cast<std::uint64_t>(signal_));
   cpu_clocks_.begin(g_sampler);
   g_threads.arm_first();
-  cpu_clocks_.note_armed(g_sampler);
+  cpu_clocks_.note_turns(g_sampler);
   if (g_threads.armed() == 0) {
     return {AgentStatus::kNoTimers, g_threads.last_error(),
             "not one timer could be made (RLIMIT_SIGPENDING?)"};
@@ -422,8 +422,10 @@ void Recorder::stop(StopReason reason) {
   auto& header = *g_sampler.header;
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopping));
   stop_ns_ = now_ns();
+  cpu_clocks_.begin_end();
   g_threads.disarm_all();
   cpu_clocks_.note(g_sampler, false); // what the JVM works from here on is in no sample
+  cpu_clocks_.note_turns(g_sampler);
   g_inlining_detail.restore();
   recording::keep_code_age(g_sampler, reason);
   g_threads.name_last_threads();

@@ -86,8 +86,8 @@ enum class Counter : std::uint32_t {
   kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
   kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
   kAgentCpuNanosBetween = 44, // of kAgentCpuNanos: between the two readings of the process's clock
-  // Of the other threads, while the first timers were made: how far kProcessCpuNanosAtStart may lie
-  // before the beginning of what the threads' accounts hold.
+  // Of the other threads, while the first timers were made and the last ones taken away: what may
+  // lie between the readings of the process's clock and in no thread's account.
   kArmingCpuNanos = 45,
   kAgentCpuNanosSettled = 46, // kAgentCpuNanosBetween once all was done that is done once; 0: not
   kSettledNanos = 47,         // ... which was so long after the start
