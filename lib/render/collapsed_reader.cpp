@@ -121,7 +121,7 @@ class CollapsedReader::Intake {
     if (counts_.empty() && ignored_.count() > 0) {
       return base::make_failure(base::ErrorCode::kInvalidData,
                                 "line " + std::to_string(ignored_.first()) +
-                                    ": neither it nor any other line has a count at its end",
+                                    ": no count at its end, nor has any other line one",
                                 "Folded text has one stack and one count on each line.");
     }
     if (sum_ > kMaxCount) {
