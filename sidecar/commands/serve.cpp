@@ -33,13 +33,17 @@ void configure_log(const config::SidecarConfig& config) {
   log::configure(level, config.log_format == "text" ? log::Format::kText : log::Format::kJson);
 }
 
-// True if SIGTERM or SIGINT came in the meantime.
-bool told_to_end_within(std::chrono::seconds time) {
+// SIGTERM and SIGINT, which are held back from now on: they end the wait for the next attempt.
+sigset_t hold_ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+bool told_to_end_within(std::chrono::seconds time, const sigset_t& signals) {
   const timespec timeout{time.count(), 0};
   return ::sigtimedwait(&signals, nullptr, &timeout) > 0;
 }
@@ -83,8 +87,9 @@ base::Result<int> run_daemon(config::SidecarConfig config, const serve::ServeOpt
       return base::fail(std::move(supervisor).error());
     }
     constexpr std::chrono::seconds kRetry(10);
+    const sigset_t signals = hold_ending_signals();
     log::error("cannot serve, trying again in 10 s: " + supervisor.error().text());
-    if (told_to_end_within(kRetry)) {
+    if (told_to_end_within(kRetry, signals)) {
       break;
     }
   }
