@@ -27,9 +27,12 @@ constexpr std::uint64_t kScanEveryNs = 20'000'000;
 constexpr std::uint64_t kScanCostFactor = 1000;
 constexpr std::uint64_t kCheckCostFactor = 4000;
 constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
-constexpr std::uint32_t kFewMissed = 3;              // a thread may be slow to be made
-constexpr std::uint16_t kMostLooksToSkip = 15;       // eight seconds, of a thread that does nothing
-constexpr std::uint64_t kQuietNs = 250'000'000;      // a thread that sandboxes itself does it early
+constexpr std::uint32_t kFewMissed = 3;        // a thread may be slow to be made
+constexpr std::uint16_t kMostLooksToSkip = 15; // eight seconds, of a thread that does nothing
+// A thread that sandboxes itself does it early: in time, and in CPU time if it has to wait for
+// that.
+constexpr std::uint64_t kQuietNs = 250'000'000;
+constexpr std::uint64_t kQuietCpuNs = 10'000'000;
 constexpr std::uint64_t kLongestTickNs = 10'000'000; // CONFIG_HZ=100
 constexpr std::size_t kMaxAgentThreads = 8;
 
@@ -288,7 +291,8 @@ void ThreadTable::look_for_sandbox(std::uint32_t slot) {
                                                 flag(ThreadFlag::kSandboxed));
     });
   } else if (entry.quiet == sampling::kQuietUntilSeen ||
-             now_ns() - tables_.thread_slots[slot].armed_ns >= kQuietNs) {
+             (now_ns() - tables_.thread_slots[slot].armed_ns >= kQuietNs &&
+              engines::thread_cpu_ns(entry.tid) >= kQuietCpuNs)) {
     sampling::store_relaxed(entry.quiet, std::uint16_t{0});
     if (entry.armed == sampling::kArmedByTimer) {
       engines::count_ticks(entry, signal_, random_phase_ns());
