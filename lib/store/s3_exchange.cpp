@@ -115,7 +115,8 @@ Result<http::HttpResponse> S3Exchange::send(const S3Request& request,
     if (repair(error, *response)) {
       continue;
     }
-    if (error.transient() && again(retry_after(*response, now()))) {
+    const bool passes = error.transient() || (request.is_early && request.is_early(*response));
+    if (passes && again(retry_after(*response, now()))) {
       continue;
     }
     if (options_.stop.stop_requested()) {

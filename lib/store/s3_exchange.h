@@ -33,6 +33,8 @@ struct S3Request {
   std::function<bool(const http::HttpResponse&)> is_success;
   // Judges whether an answer, whatever its status, is one that the caller can handle.
   std::function<bool(const http::HttpResponse&)> is_expected;
+  // Judges whether an answer is only too early: it is then repeated like a transient failure.
+  std::function<bool(const http::HttpResponse&)> is_early;
 };
 
 struct S3ExchangeOptions {

@@ -52,6 +52,7 @@ class S3Store final : public ObjectStore {
                         const std::vector<http::Header>& headers, const BodyDigests& digests);
   Result<PutReceipt> prove(const ObjectKey& key, const Content& content);
   Result<PutReceipt> compare(const ObjectKey& key, const Content& content);
+  S3Request look_at(const ObjectKey& key) const;
   Result<http::HttpResponse> head(const ObjectKey& key, const std::vector<int>& expected);
   Result<std::string>
   list_page(const std::string& prefix, const std::string& token,
@@ -228,7 +229,10 @@ Result<PutReceipt> S3Store::prove(const ObjectKey& key, const Content& content) 
 }
 
 Result<PutReceipt> S3Store::compare(const ObjectKey& key, const Content& content) {
-  JPROF_TRY_ASSIGN(const http::HttpResponse response, head(key, {403}));
+  S3Request request = look_at(key);
+  // It refused the object because this one is there: another writer's, of this very moment.
+  request.is_early = [](const http::HttpResponse& answer) { return answer.status == 404; };
+  JPROF_TRY_ASSIGN(const http::HttpResponse response, exchange_.send(request, {403}));
   if (response.status == 403) {
     return PutReceipt{PutReceipt::Outcome::kThereUnchecked, shown(key)};
   }
@@ -240,12 +244,16 @@ Result<PutReceipt> S3Store::compare(const ObjectKey& key, const Content& content
   return base::make_failure(ErrorCode::kAlreadyExists, shown(key) + " exists with other content");
 }
 
-Result<http::HttpResponse> S3Store::head(const ObjectKey& key, const std::vector<int>& expected) {
+S3Request S3Store::look_at(const ObjectKey& key) const {
   S3Request request;
   request.what = "look at " + shown(key);
   request.method = "HEAD";
   request.key = key.text();
-  return exchange_.send(request, expected);
+  return request;
+}
+
+Result<http::HttpResponse> S3Store::head(const ObjectKey& key, const std::vector<int>& expected) {
+  return exchange_.send(look_at(key), expected);
 }
 
 Result<ObjectInfo> S3Store::info(const ObjectKey& key) {

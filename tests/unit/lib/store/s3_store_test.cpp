@@ -165,6 +165,16 @@ TEST(S3Store, RefusesOtherBytesUnderTheKey) {
   EXPECT_EQ(receipt.error().code, ErrorCode::kAlreadyExists);
 }
 
+// Seen of a gateway: of writers at the same moment, the losers could not see the winner's yet.
+TEST(S3Store, LooksAgainForWhatIsThereOnlyInAMoment) {
+  FaultServer server(R"([{"status":412},{"status":404},)" + head_of("other") + "]");
+
+  const auto receipt = put_text(*store_at(server).store, key("k"), "hello", {});
+
+  ASSERT_FALSE(receipt.has_value());
+  EXPECT_EQ(receipt.error().code, ErrorCode::kAlreadyExists);
+}
+
 TEST(S3Store, SaysSoWhenItMayNotCompare) {
   FaultServer server(R"([{"status":412},{"status":403}])");
 
