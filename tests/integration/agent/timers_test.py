@@ -17,7 +17,9 @@ from driver import Session
 from process import counts_ticks
 
 IDLE, GROUPS, WORKERS = 120, 3, 6
-NO_SAFEPOINTS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:GuaranteedSafepointInterval=0")  # all would wait for a thread that is held
+# All would wait for a thread that is held: JDK 8 has safepoints for locks that change hands, and for code that it no longer needs.
+NO_SAFEPOINTS = ("-XX:+IgnoreUnrecognizedVMOptions", "-XX:+UnlockDiagnosticVMOptions", "-XX:GuaranteedSafepointInterval=0",
+                 "-XX:-UseBiasedLocking", "-XX:-MethodFlushing")  # fmt: skip
 LIMIT = 25  # signals that the kernel queues for the user: half of them are timers of ours, 12
 
 
