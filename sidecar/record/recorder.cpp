@@ -58,7 +58,8 @@ class ActiveRecording {
   ActiveRecording(const RecorderInput& input, const RecorderOptions& options, RegionReader& region,
                   const wire::StartedMessage& started, steady_clock::time_point asked)
       : input_(input), options_(options), region_(region), waker_(input.stop), asked_(asked),
-        begin_(steady_clock::now()), writer_(input.sink, opening_info(), {.tick = tick()}),
+        begin_(steady_clock::now()),
+        writer_(input.sink, opening_info(input, options, region.header()), {.tick = tick()}),
         intake_(region_, writer_, input.native.namer, limits_of(options)), flush_(kFlushPeriod),
         tables_(kTablesPeriod) {
     result_.started = started;
@@ -86,20 +87,6 @@ class ActiveRecording {
   }
 
  private:
-  profile::ProfileInfo opening_info() const {
-    const wire::RegionHeader& header = region_.header();
-    profile::ProfileInfo info = input_.info;
-    info.event = "cpu";
-    info.unit = profile::Unit::kNanoseconds;
-    info.engine = engine_name(header.engine);
-    info.walker = walker_name(header.walker);
-    info.interval = options_.interval;
-    info.start = plausible_start(header.start_realtime_ns);
-    info.has_times = true;
-    info.has_threads = true;
-    return info;
-  }
-
   // True if the region began while we waited for it, by a clock that is so far ahead of ours.
   bool started_at(nanoseconds ahead) const {
     const nanoseconds start = nanos(region_.header().start_mono_ns) - ahead;
@@ -445,7 +432,7 @@ class ActiveRecording {
   }
 
   profile::ProfileInfo closing_info() const {
-    profile::ProfileInfo info = opening_info();
+    profile::ProfileInfo info = opening_info(input_, options_, region_.header());
     info.duration = length();
     if (const auto& repeated = intake_.threads().repeated(); repeated.samples > 0) {
       info.interval_got = nanos(repeated.weight_ns / repeated.samples);

@@ -15,6 +15,17 @@ namespace {
 constexpr char kCaptureAgain[] =
     "what was recorded until then is kept; capture again, and report it if it happens again";
 
+std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns) {
+  constexpr std::chrono::hours kMax{24};
+  const auto now = std::chrono::system_clock::now();
+  if (realtime_ns > std::uint64_t{1} << 62) {
+    return now;
+  }
+  const std::chrono::system_clock::time_point start(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(realtime_ns)));
+  return start > now - kMax && start < now + kMax ? start : now;
+}
+
 } // namespace
 
 std::string_view engine_name(std::uint32_t engine) {
@@ -144,15 +155,18 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
   return facts;
 }
 
-std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns) {
-  constexpr std::chrono::hours kMax{24};
-  const auto now = std::chrono::system_clock::now();
-  if (realtime_ns > std::uint64_t{1} << 62) {
-    return now;
-  }
-  const std::chrono::system_clock::time_point start(
-      std::chrono::nanoseconds(static_cast<std::int64_t>(realtime_ns)));
-  return start > now - kMax && start < now + kMax ? start : now;
+profile::ProfileInfo opening_info(const RecorderInput& input, const RecorderOptions& options,
+                                  const wire::RegionHeader& header) {
+  profile::ProfileInfo info = input.info;
+  info.event = "cpu";
+  info.unit = profile::Unit::kNanoseconds;
+  info.engine = engine_name(header.engine);
+  info.walker = walker_name(header.walker);
+  info.interval = options.interval;
+  info.start = plausible_start(header.start_realtime_ns);
+  info.has_times = true;
+  info.has_threads = true;
+  return info;
 }
 
 } // namespace jprof::record

@@ -25,7 +25,9 @@ Ending early_end(wire::StopReason reason);
 std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& result,
                                                           std::chrono::nanoseconds interval);
 
-// The agent's start time, or now if it is implausibly far from our clock.
-std::chrono::system_clock::time_point plausible_start(std::uint64_t realtime_ns);
+// What a recording says of itself at its beginning. Its start is now if the one that the agent
+// gives is implausibly far from our clock.
+profile::ProfileInfo opening_info(const RecorderInput& input, const RecorderOptions& options,
+                                  const wire::RegionHeader& header);
 
 } // namespace jprof::record

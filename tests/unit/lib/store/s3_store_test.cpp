@@ -157,22 +157,12 @@ TEST(S3Store, RecognisesAPutWhoseAnswerWasLost) {
 }
 
 TEST(S3Store, RefusesOtherBytesUnderTheKey) {
-  FaultServer server(R"([{"status":412},)" + head_of("other") + "]");
-
-  const auto receipt = put_text(*store_at(server).store, key("k"), "hello", {});
-
-  ASSERT_FALSE(receipt.has_value());
-  EXPECT_EQ(receipt.error().code, ErrorCode::kAlreadyExists);
-}
-
-// Seen of a gateway: of writers at the same moment, the losers could not see the winner's yet.
-TEST(S3Store, LooksAgainForWhatIsThereOnlyInAMoment) {
-  FaultServer server(R"([{"status":412},{"status":404},)" + head_of("other") + "]");
-
-  const auto receipt = put_text(*store_at(server).store, key("k"), "hello", {});
-
-  ASSERT_FALSE(receipt.has_value());
-  EXPECT_EQ(receipt.error().code, ErrorCode::kAlreadyExists);
+  for (const char* early : {"", R"({"status":404},)"}) { // a race's winner is not seen at once
+    FaultServer server(R"([{"status":412},)" + std::string(early) + head_of("other") + "]");
+    const auto receipt = put_text(*store_at(server).store, key("k"), "hello", {});
+    ASSERT_FALSE(receipt.has_value());
+    EXPECT_EQ(receipt.error().code, ErrorCode::kAlreadyExists);
+  }
 }
 
 TEST(S3Store, SaysSoWhenItMayNotCompare) {
