@@ -109,7 +109,6 @@ bool is_placeholder_of(const jvm::Target& target, int directory, const std::stri
          std::string_view(text.data(), static_cast<std::size_t>(got)) == placeholder_of(target);
 }
 
-// Of a new name, or in place of a copy: what has mapped that keeps it.
 base::Status write_placeholder(const jvm::Target& target, int directory, const std::string& name) {
   const UniqueFd file(::openat(directory, name.c_str(),
                                O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0400));
@@ -123,16 +122,11 @@ base::Status write_placeholder(const jvm::Target& target, int directory, const s
   return done;
 }
 
+// In place of a copy: what has mapped that keeps it.
 base::Status replace_by_placeholder(const jvm::Target& target, int directory,
                                     const std::string& name) {
-  const std::string fresh = name + ".new";
-  JPROF_TRY(write_placeholder(target, directory, fresh));
-  if (::renameat(directory, fresh.c_str(), directory, name.c_str()) != 0) {
-    const int error = errno;
-    ::unlinkat(directory, fresh.c_str(), 0);
-    return base::errno_failure(error, "cannot replace " + name);
-  }
-  return {};
+  return base::write_file_atomically(container::descriptor_path(directory) + '/' + name,
+                                     placeholder_of(target), 0400);
 }
 
 // What hold_name found or did.

@@ -74,12 +74,12 @@ nanoseconds nanos(std::uint64_t count) {
 
 nanoseconds process_cpu(const RecorderResult& result, nanoseconds rests) {
   const nanoseconds most = between_readings(result);
-  const nanoseconds unaccounted = most - accounted(result, rests);
+  const nanoseconds held = accounted(result, rests);
   if (result.cpu_at_least && result.counter(Counter::kProcessCpuNanosAtStart) > 0) {
-    return std::max(most, most - unaccounted); // its samples are younger than the last look
+    return std::max(most, held); // its samples are younger than the last look
   }
-  return most - std::clamp(unaccounted, nanoseconds(0),
-                           std::min(most, nanos(result.counter(Counter::kArmingCpuNanos))));
+  const nanoseconds arming = std::min(most, nanos(result.counter(Counter::kArmingCpuNanos)));
+  return std::clamp(held, most - arming, most);
 }
 
 nanoseconds ended_unseen(const RecorderResult& result, nanoseconds rests) {
