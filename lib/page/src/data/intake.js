@@ -8,7 +8,8 @@ import { CallTree } from './calltree.js';
 import { Capture } from './capture.js';
 import { workerOf } from './worker.js';
 
-const MOST_BYTES = 400e6;
+// Packed, and unpacked.
+export const MOST_BYTES = 400e6;
 // For the largest recordings on a slow machine.
 const LIMIT_MS = 60000;
 

@@ -4,13 +4,13 @@
 // What a file is, by its content, and the capture that it holds. As lib/formats/format_reader.cpp has it.
 import { DamagedData } from '../data/bytes.js';
 import { readCapture } from '../data/capture.js';
+import { MOST_BYTES } from '../data/intake.js';
 import { Pacer } from '../data/pacer.js';
 import { readFolded } from './folded.js';
 import { isRecording, readRecording } from './recording.js';
 import { looksLikeSpeedscope, readSpeedscope } from './speedscope.js';
 import { isZstd, unpackZstd } from './zstd.js';
 
-export const MOST_BYTES = 400e6;
 const DATA_BLOCK = /<script type="text\/plain" id="jprof-data(?:-\d)?">([A-Za-z0-9+/=\s]*)<\/script>/g;
 const MARKUP = /^\s*<(?:(?:!doctype|html|svg|\?xml)[\s>]|!--)/i;
 const PERF = /^\S[^\n]*?\s+\d+(?:\/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s/m;
