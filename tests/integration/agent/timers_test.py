@@ -156,6 +156,9 @@ def released(turns, tracer):
     region = turns.session.stop()
     balanced(region)
     told_to_the_nanosecond(turns.session, region)
+    thread = next(thread for thread in region.threads().values() if thread["name"] == "turn 0-0")
+    samples = sum(sample["tid"] == thread["tid"] for sample, _ in turns.session.recording.samples)
+    assert samples == thread["signals"], (samples, thread)
     turns.session.close()
     assert turns.jvm.process.poll() is None
     wait_until_gone(turns.jvm.pid)
@@ -179,8 +182,7 @@ def no_timer_is_taken_from_a_thread_in_its_handler(context):
     turns.session.run_while(lambda: turns.session.region().counters["timers_moved"] < moved + 20)
     assert turns.session.region().counters["timers_moved"] >= moved + 20, turns.session.region().counters
     assert slot()["flags"] & ARMED, slot()
-    region = released(turns, tracer)
-    assert region.counters["stale"] == 0, region.counters
+    released(turns, tracer)  # signals of others may be stale
 
 
 if __name__ == "__main__":
