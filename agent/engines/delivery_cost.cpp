@@ -9,13 +9,13 @@
 namespace jprof::agent::engines {
 namespace {
 
-constexpr std::uint32_t kMostGaps = 31;
+constexpr std::uint32_t kMaxGaps = 31;
 constexpr std::uint64_t kEveryNs = 100'000;
 // Patience is counted in looks at the clock, which are made only while this thread runs: on a
 // crowded machine it may wait for longer than all gaps take, and one gap alone might be such a
 // wait.
-constexpr std::uint32_t kMostLooks = 200'000;
-constexpr std::uint32_t kFewestGaps = 7; // of which the median is no accident
+constexpr std::uint32_t kMaxLooks = 200'000;
+constexpr std::uint32_t kMinGaps = 7; // of which the median is no accident
 
 void insert_ascending(std::uint64_t* values, std::uint32_t count, std::uint64_t value) {
   std::uint32_t at = count;
@@ -30,7 +30,7 @@ std::uint32_t collect_gaps(const sampling::Sampler& sampler, std::uint64_t* gaps
   std::uint32_t count = 0;
   std::uint32_t seen = sampling::calibration_signals();
   std::uint64_t before = sampling::monotonic_ns(sampler);
-  for (std::uint32_t looks = 0; looks < kMostLooks && count < kMostGaps; ++looks) {
+  for (std::uint32_t looks = 0; looks < kMaxLooks && count < kMaxGaps; ++looks) {
     const std::uint64_t now = sampling::monotonic_ns(sampler);
     if (const std::uint32_t signals = sampling::calibration_signals(); signals != seen) {
       // The signal came between the two clocks, or after the second: then the next gap is it.
@@ -60,11 +60,11 @@ std::uint64_t measure_delivery(const sampling::Sampler& sampler, int signal) {
   arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask),
                     os::as_argument(&mask_before), 8);
   start_timer(timer, kEveryNs, kEveryNs);
-  std::uint64_t gaps[kMostGaps];
+  std::uint64_t gaps[kMaxGaps];
   const std::uint32_t count = collect_gaps(sampler, gaps);
   remove_timer(timer);
   arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, os::as_argument(&mask_before), 0, 8);
-  return count < kFewestGaps ? 0 : gaps[count / 2];
+  return count < kMinGaps ? 0 : gaps[count / 2];
 }
 
 void DeliveryCost::add(std::uint64_t measured_ns) {

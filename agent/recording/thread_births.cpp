@@ -17,7 +17,7 @@ constexpr std::uint64_t kDearestLookNs = 100'000; // what is done rarely must no
 // To arm a thread and to disarm it costs some 15 us: of a flood of threads only so many are armed
 // at first sight.
 constexpr std::uint64_t kArmEveryNs = 10'000'000;
-constexpr std::uint32_t kMostArmsAtOnce = 64;
+constexpr std::uint32_t kMaxArmsAtOnce = 64;
 constexpr std::uint64_t kYoungNs = 1'000'000'000;
 constexpr std::uint64_t kYoungEveryNs = 100'000'000;
 
@@ -53,8 +53,8 @@ void ThreadTable::see_born(std::int32_t tid) {
 }
 
 bool ThreadTable::may_arm_at_once(std::uint64_t now) {
-  if (now >= next_arm_ns_ + kMostArmsAtOnce * kArmEveryNs) {
-    next_arm_ns_ = now - kMostArmsAtOnce * kArmEveryNs;
+  if (now >= next_arm_ns_ + kMaxArmsAtOnce * kArmEveryNs) {
+    next_arm_ns_ = now - kMaxArmsAtOnce * kArmEveryNs;
   }
   if (now < next_arm_ns_) {
     return false;

@@ -13,7 +13,7 @@ namespace {
 using sampling::ThreadEntry;
 using wire::ThreadFlag;
 
-constexpr std::uint32_t kMostNameTries = 100; // one each 20 ms, then with the CPU times
+constexpr std::uint32_t kMaxNameTries = 100; // one each 20 ms, then with the CPU times
 constexpr unsigned kLastNameTries = 10;
 // The kernel's name costs some 8 us, three files' worth of system calls: of a flood of threads only
 // so many have it read a second, the others when they have lived for a while or are sampled.
@@ -108,7 +108,7 @@ void ThreadTable::name(std::uint32_t slot) {
     entry.named_after = java_thread;
     entry.name_tries = 0;
   } else if (objects_known_ && entry.named_after != java_thread &&
-             ++entry.name_tries < kMostNameTries) {
+             ++entry.name_tries < kMaxNameTries) {
     sampler_->names_wanted.store(1, std::memory_order_relaxed);
   }
   if (!known && (was_known || bytes == 0)) {

@@ -28,12 +28,12 @@ constexpr std::uint64_t kScanCostFactor = 1000;
 constexpr std::uint64_t kCheckCostFactor = 4000;
 constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
 constexpr std::uint32_t kFewMissed = 3;        // a thread may be slow to be made
-constexpr std::uint16_t kMostLooksToSkip = 15; // eight seconds, of a thread that does nothing
+constexpr std::uint16_t kMaxSkippedLooks = 15; // eight seconds, of a thread that does nothing
 // A thread that sandboxes itself does it early: in time, and in CPU time if it has to wait for
 // that.
 constexpr std::uint64_t kQuietNs = 250'000'000;
 constexpr std::uint64_t kQuietCpuNs = 10'000'000;
-constexpr std::uint64_t kLongestTickNs = 10'000'000; // CONFIG_HZ=100
+constexpr std::uint64_t kMaxTickNs = 10'000'000; // CONFIG_HZ=100
 constexpr std::size_t kMaxAgentThreads = 8;
 
 std::atomic<std::int32_t> g_agent_threads[kMaxAgentThreads];
@@ -256,7 +256,7 @@ void ThreadTable::update() {
     if (!note_cpu(slot, cpu, now)) {
       const unsigned longer = note.skipped_last * 2U + 1;
       note.skipped_last =
-          static_cast<std::uint16_t>(longer < kMostLooksToSkip ? longer : kMostLooksToSkip);
+          static_cast<std::uint16_t>(longer < kMaxSkippedLooks ? longer : kMaxSkippedLooks);
       note.looks_to_skip = note.skipped_last;
       continue;
     }
@@ -318,7 +318,7 @@ bool ThreadTable::runs_backwards(const ThreadEntry& entry) {
 // A thread that has worked for a while without a signal: its mask is worth a look.
 bool ThreadTable::looks_blocked(std::uint32_t slot, std::uint64_t cpu) const {
   ThreadEntry& entry = sampler_->threads[slot];
-  const std::uint64_t expected = interval_ns_ > kLongestTickNs ? interval_ns_ : kLongestTickNs;
+  const std::uint64_t expected = interval_ns_ > kMaxTickNs ? interval_ns_ : kMaxTickNs;
   const auto silent = static_cast<std::int64_t>(cpu - sampling::load_relaxed(entry.accounted_ns));
   return entry.armed != 0 && silent > static_cast<std::int64_t>(3 * expected);
 }

@@ -18,13 +18,13 @@ using sampling::ThreadEntry;
 using wire::Counter;
 using wire::ThreadFlag;
 
-constexpr std::uint16_t kMostLooksToSkip = 15; // at the mask, as at the CPU clock
+constexpr std::uint16_t kMaxSkippedLooks = 15; // at the mask, as at the CPU clock
 // Looks at the threads that wait for a timer: one in so long, and so far apart that they take no
 // more than a thousandth of a CPU.
 constexpr std::uint64_t kShareEveryNs = 100'000'000;
 constexpr std::uint64_t kShareCostFactor = 1000;
-constexpr std::uint32_t kMostMoves = 8;  // between two looks, some 20 us each
-constexpr std::uint32_t kMostTries = 32; // ... of threads that turned out to work
+constexpr std::uint32_t kMaxMoves = 8;  // between two looks, some 20 us each
+constexpr std::uint32_t kMaxTries = 32; // ... of threads that turned out to work
 // A timer can be taken from a thread that has not run for so long, or, where all have, from one
 // that has had it for so long.
 constexpr std::uint64_t kIdleNs = 250'000'000;
@@ -144,8 +144,8 @@ void ThreadTable::share_timers(std::uint64_t now) {
     return;
   }
   const std::uint64_t cpu_before = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  moves_left_ = kMostMoves;
-  tries_left_ = kMostTries;
+  moves_left_ = kMaxMoves;
+  tries_left_ = kMaxTries;
   std::uint64_t pause = kShareEveryNs;
   if (waiting_ != 0) {
     for (std::uint32_t i = 0; i < used_; ++i) {
@@ -270,7 +270,7 @@ void ThreadTable::signal_again(std::uint32_t slot) {
     note.mask_looks_to_skip = note.mask_looks_apart;
     const unsigned longer = note.mask_looks_apart * 2U + 1;
     note.mask_looks_apart =
-        static_cast<std::uint16_t>(longer < kMostLooksToSkip ? longer : kMostLooksToSkip);
+        static_cast<std::uint16_t>(longer < kMaxSkippedLooks ? longer : kMaxSkippedLooks);
     return;
   }
   note.mask_looks_apart = 0;

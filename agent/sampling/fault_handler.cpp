@@ -14,8 +14,8 @@ using os::KernelSigaction;
 
 // Different actions that may be replaced in the life of a JVM: its own, and one for each profiler
 // or crash reporter that comes to stay.
-constexpr std::uint32_t kMostLinks = 8;
-constexpr unsigned kMostTries = 3;
+constexpr std::uint32_t kMaxLinks = 8;
+constexpr unsigned kMaxTries = 3;
 
 // An action that ours replaced, for good: somebody may have saved our entry point since.
 struct Link {
@@ -24,7 +24,7 @@ struct Link {
 };
 struct Chain {
   int signal;
-  Link links[kMostLinks]; // the first one: what was there before us
+  Link links[kMaxLinks]; // the first one: what was there before us
 };
 Chain g_chains[2] = {{.signal = SIGSEGV, .links = {}}, {.signal = SIGBUS, .links = {}}};
 bool g_wanted = false; // a session has them installed
@@ -43,7 +43,7 @@ struct PassingOn {
   volatile std::uint64_t context;
 };
 constexpr std::uint64_t kPassingOn = 0x6a70726f66a55a6aULL;
-constexpr std::uint64_t kMostStackBytes = 64UL * 1024; // of all handlers of one fault
+constexpr std::uint64_t kMaxStackBytes = 64UL * 1024; // of all handlers of one fault
 
 std::uint64_t address_of(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
@@ -58,7 +58,7 @@ std::uint64_t mark_of(std::uint64_t address, std::uint32_t link) {
 std::uint32_t times_passed_on(const PassingOn* here, std::uint32_t link, const void* context) {
   const std::uint64_t end = address_of(context);
   std::uint64_t at = address_of(here) + sizeof(PassingOn);
-  if (end < at || end - at > kMostStackBytes) {
+  if (end < at || end - at > kMaxStackBytes) {
     return 0;
   }
   std::uint32_t times = 0;
@@ -135,13 +135,13 @@ template <std::uint32_t kLink>
 void on_fault(int signal, siginfo_t* info, void* context) {
   on_fault_at(kLink, signal, info, context);
 }
-constexpr SignalHandler kEntries[kMostLinks] = {on_fault<0>, on_fault<1>, on_fault<2>, on_fault<3>,
-                                                on_fault<4>, on_fault<5>, on_fault<6>, on_fault<7>};
+constexpr SignalHandler kEntries[kMaxLinks] = {on_fault<0>, on_fault<1>, on_fault<2>, on_fault<3>,
+                                               on_fault<4>, on_fault<5>, on_fault<6>, on_fault<7>};
 
-// The entry point that this is; kMostLinks if it is none of ours.
+// The entry point that this is; kMaxLinks if it is none of ours.
 std::uint32_t link_of(const KernelSigaction& action) {
   std::uint32_t link = 0;
-  while (link < kMostLinks && action.handler != as_pointer(kEntries[link])) {
+  while (link < kMaxLinks && action.handler != as_pointer(kEntries[link])) {
     ++link;
   }
   return link;
@@ -152,10 +152,10 @@ bool equal(const KernelSigaction& left, const KernelSigaction& right) {
          left.restorer == right.restorer && left.mask == right.mask;
 }
 
-// The entry point in front of this action; a new one if it has never been replaced. kMostLinks if
+// The entry point in front of this action; a new one if it has never been replaced. kMaxLinks if
 // there is none left.
 std::uint32_t link_before(Chain& chain, const KernelSigaction& action) {
-  for (std::uint32_t link = 0; link < kMostLinks; ++link) {
+  for (std::uint32_t link = 0; link < kMaxLinks; ++link) {
     if (!chain.links[link].used.load()) {
       chain.links[link].before = action;
       chain.links[link].used.store(true);
@@ -165,7 +165,7 @@ std::uint32_t link_before(Chain& chain, const KernelSigaction& action) {
       return link;
     }
   }
-  return kMostLinks;
+  return kMaxLinks;
 }
 
 bool install(Chain& chain) {
@@ -173,12 +173,12 @@ bool install(Chain& chain) {
   if (os::signal_action(chain.signal, nullptr, &now) != 0) {
     return false;
   }
-  for (unsigned tries = 0; tries < kMostTries; ++tries) {
-    if (link_of(now) != kMostLinks) {
+  for (unsigned tries = 0; tries < kMaxTries; ++tries) {
+    if (link_of(now) != kMaxLinks) {
       return true; // whoever came in between has put it back
     }
     const std::uint32_t link = link_before(chain, now);
-    if (link == kMostLinks) {
+    if (link == kMaxLinks) {
       return false;
     }
     // The same mask and flags as the handler behind us expects, above all the stack that it runs
@@ -220,7 +220,7 @@ void keep_fault_handlers() {
       return;
     }
     KernelSigaction now;
-    if (os::signal_action(chain.signal, nullptr, &now) != 0 || link_of(now) != kMostLinks) {
+    if (os::signal_action(chain.signal, nullptr, &now) != 0 || link_of(now) != kMaxLinks) {
       continue;
     }
     for (const Link& link : chain.links) {
@@ -237,7 +237,7 @@ void restore_fault_handlers() {
   for (const Chain& chain : g_chains) {
     KernelSigaction now;
     const bool known = os::signal_action(chain.signal, nullptr, &now) == 0;
-    if (const std::uint32_t link = known ? link_of(now) : kMostLinks; link != kMostLinks) {
+    if (const std::uint32_t link = known ? link_of(now) : kMaxLinks; link != kMaxLinks) {
       os::signal_action(chain.signal, &chain.links[link].before, nullptr);
     }
   }

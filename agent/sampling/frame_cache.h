@@ -21,7 +21,7 @@ namespace jprof::agent::sampling {
 // A piece of what is known of a return address: the frames of one physical frame, leaf first, make
 // as many pieces as they need.
 struct CachedFrames {
-  static constexpr std::uint32_t kMost = 4;
+  static constexpr std::uint32_t kMaxFrames = 4;
 
   std::uint64_t blob = 0; // the nmethod's address, and which of those that were there it is
   std::uint32_t compile_id = 0;
@@ -29,7 +29,7 @@ struct CachedFrames {
   std::uint8_t count = 0;
   bool is_native = false; // the wrapper of a native method
   bool has_more = false;  // in the next piece
-  wire::Frame frames[kMost] = {};
+  wire::Frame frames[kMaxFrames] = {};
 };
 
 class FrameCache {
@@ -41,11 +41,11 @@ class FrameCache {
     std::uint64_t pc;
     std::uint64_t identity; // compile id in the high half, distance from the blob in the low
     std::uint64_t shape;    // as pack() says
-    wire::Frame frames[CachedFrames::kMost];
+    wire::Frame frames[CachedFrames::kMaxFrames];
   };
   static_assert(sizeof(Entry) == 64);
 
-  static constexpr std::uint32_t kMostPieces = 16;
+  static constexpr std::uint32_t kMaxPieces = 16;
 
   enum class Put : std::uint8_t { kAdded, kEvicted, kBusy };
 
@@ -117,10 +117,10 @@ class FrameCache {
     found->count = static_cast<std::uint8_t>(shape >> 32);
     found->is_native = (shape >> 48 & 1) != 0;
     found->has_more = (shape >> 49 & 1) != 0;
-    for (std::uint32_t i = 0; i < CachedFrames::kMost; ++i) {
+    for (std::uint32_t i = 0; i < CachedFrames::kMaxFrames; ++i) {
       found->frames[i] = load_acquire(entry.frames[i]);
     }
-    return (shape >> 40 & 0xff) == piece && found->count <= CachedFrames::kMost &&
+    return (shape >> 40 & 0xff) == piece && found->count <= CachedFrames::kMaxFrames &&
            load_relaxed(entry.sequence) == sequence;
   }
 

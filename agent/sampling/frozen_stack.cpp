@@ -8,8 +8,8 @@ namespace {
 using arch::load;
 using arch::word_at;
 
-constexpr std::int32_t kMostWords = 1 << 24; // 128 MiB of stack
-constexpr unsigned kMostEmptyChunks = 16;
+constexpr std::int32_t kMaxWords = 1 << 24; // 128 MiB of stack
+constexpr unsigned kMaxEmptyChunks = 16;
 // In a ContinuationEntry, the reference to the Continuation (runtime/continuationEntry.hpp, 21 to
 // 25: behind the parent entry, which is aligned behind an empty structure).
 constexpr std::uint64_t kContinuation = 16;
@@ -40,7 +40,7 @@ bool read_chunk(const FrozenLayout& layout, std::uint64_t chunk, FrozenStack* st
     read_int(chunk, layout.argument_words, &end);
     end = size - end;
   }
-  if (size <= 0 || size > kMostWords || sp < 0 || sp > size || end < 0 || end > size) {
+  if (size <= 0 || size > kMaxWords || sp < 0 || sp > size || end < 0 || end > size) {
     return false;
   }
   const std::uint64_t begin = chunk + layout.stack;
@@ -52,7 +52,7 @@ bool read_chunk(const FrozenLayout& layout, std::uint64_t chunk, FrozenStack* st
 // The first chunk that holds frames, from what a field of `object` refers to on.
 FrozenSearch find_frames(const FrozenLayout& layout, std::uint64_t object, std::int32_t offset,
                          FrozenStack* stack) {
-  for (unsigned i = 0; i < kMostEmptyChunks; ++i) {
+  for (unsigned i = 0; i < kMaxEmptyChunks; ++i) {
     if (layout.references.at(object, offset) == 0) {
       return FrozenSearch::kNone;
     }

@@ -14,7 +14,7 @@ namespace {
 
 using os::KernelSigaction;
 
-constexpr int kMostSignals = 64; // the kernel's _NSIG
+constexpr int kMaxSignals = 64; // the kernel's _NSIG
 
 // What ours replaced, by the signal's number.
 struct Replaced {
@@ -22,7 +22,7 @@ struct Replaced {
   bool known = false;
   bool stays = false; // ours, for good
 };
-Replaced g_replaced[kMostSignals + 1];
+Replaced g_replaced[kMaxSignals + 1];
 int g_signal = 0; // of this session, or the last
 std::atomic<Sampler*> g_sampler{nullptr};
 std::atomic<std::uint32_t> g_calibrations{0};
@@ -93,7 +93,7 @@ int free_signal() {
 }
 
 InstallError install_handlers(int signal, std::uint64_t* taken_by) {
-  if (signal < 1 || signal > kMostSignals) {
+  if (signal < 1 || signal > kMaxSignals) {
     return InstallError::kRefused;
   }
   KernelSigaction before;
@@ -167,7 +167,7 @@ bool actions_can_be_changed() {
 }
 
 void restore_signal_handlers() {
-  for (int signal = 1; signal <= kMostSignals; ++signal) {
+  for (int signal = 1; signal <= kMaxSignals; ++signal) {
     if (g_replaced[signal].known && !g_replaced[signal].stays && is_ours(signal)) {
       ignore_for_a_moment(signal, g_replaced[signal].action); // a tracer may have queued one anew
     }

@@ -251,10 +251,10 @@ bool StackWalker::accept_caller_of_leaf(const CodeBlob& blob, const arch::Regist
 // To search strings C2's code copies short ones onto the stack: it moves the stack pointer and
 // keeps what it was on top (macroAssembler_x86.cpp, string_indexof).
 bool StackWalker::leave_above_saved_sp(const CodeBlob& blob) {
-  constexpr std::uint64_t kMostCopied = 128;
+  constexpr std::uint64_t kMaxCopiedBytes = 128;
   CompiledMethod compiled;
   std::uint64_t sp = 0;
-  if (!load(at_.sp, &sp) || sp <= at_.sp || sp - at_.sp > kMostCopied || (sp & 7) != 0 ||
+  if (!load(at_.sp, &sp) || sp <= at_.sp || sp - at_.sp > kMaxCopiedBytes || (sp & 7) != 0 ||
       !read_compiled_method(vm_, blob, &compiled) || !compiled.optimised) {
     return false;
   }
@@ -269,8 +269,8 @@ bool StackWalker::has_grown(const arch::Registers& caller) const {
 }
 
 // Goes on in the first caller that a frame of `bytes` or some words more may have.
-bool StackWalker::accept_behind(std::uint64_t bytes, std::uint64_t most_words, Fit least) {
-  for (std::uint64_t words = 0; words < most_words; ++words) {
+bool StackWalker::accept_behind(std::uint64_t bytes, std::uint64_t max_words, Fit least) {
+  for (std::uint64_t words = 0; words < max_words; ++words) {
     const arch::FixedFrameCode frame{0, 0, bytes + words * 8};
     arch::Registers caller = at_;
     if (arch::leave_fixed_frame(frame, false, caller) && fit_of(caller) >= least) {

@@ -121,7 +121,7 @@ class StackWalker {
   // Of a caller: not at all, by its code alone, or by what it calls or its own frame as well.
   enum class Fit : std::uint8_t { kNone, kPerhaps, kSure };
   Fit fit_of(const arch::Registers& caller);
-  bool accept_behind(std::uint64_t bytes, std::uint64_t most_words, Fit least);
+  bool accept_behind(std::uint64_t bytes, std::uint64_t max_words, Fit least);
   bool accept_from_leaf(const arch::Registers& caller);
   bool find_java_caller();
   bool resume_at_anchor();

@@ -24,8 +24,8 @@ namespace {
 
 using wire::FrameKind;
 
-constexpr std::uint64_t kLeastFrameBytes = 16;
-constexpr std::uint32_t kMostFrames = FrameCache::kMostPieces * CachedFrames::kMost;
+constexpr std::uint64_t kMinFrameBytes = 16;
+constexpr std::uint32_t kMaxCachedFrames = FrameCache::kMaxPieces * CachedFrames::kMaxFrames;
 
 // True if these are the frames of a whole physical frame, all with names.
 bool are_whole(const wire::Frame* frames, std::uint32_t count) {
@@ -122,8 +122,8 @@ void StackWalker::keep_frames(const CodeBlob& blob, std::uint32_t id, std::uint3
                               bool is_native) {
   const std::uint32_t count = result_.depth - depth;
   result_.cache_misses += cache_.is_usable() ? 1U : 0U;
-  if (id == 0 || !cache_.is_usable() || count > kMostFrames || result_.depth >= max_depth_ ||
-      blob.frame_bytes < kLeastFrameBytes || blob.frame_bytes > arch::kMaxFrameBytes ||
+  if (id == 0 || !cache_.is_usable() || count > kMaxCachedFrames || result_.depth >= max_depth_ ||
+      blob.frame_bytes < kMinFrameBytes || blob.frame_bytes > arch::kMaxFrameBytes ||
       !are_whole(frames_ + depth, count) || !is_call_return(at_.pc) ||
       !is_in_blob(vm_, at_.pc, blob.address) || compile_id(blob.address) != id) {
     return;
@@ -135,11 +135,11 @@ void StackWalker::keep_frames(const CodeBlob& blob, std::uint32_t id, std::uint3
   piece.is_native = is_native;
   for (std::uint32_t done = 0; done < count; done += piece.count) {
     const std::uint32_t left = count - done;
-    piece.count =
-        static_cast<std::uint8_t>(left < CachedFrames::kMost ? left : CachedFrames::kMost);
+    piece.count = static_cast<std::uint8_t>(
+        left < CachedFrames::kMaxFrames ? left : CachedFrames::kMaxFrames);
     piece.has_more = left > piece.count;
     __builtin_memcpy(piece.frames, frames_ + depth + done, piece.count * sizeof(wire::Frame));
-    const auto put = cache_.put(at_.pc, done / CachedFrames::kMost, generation_, piece);
+    const auto put = cache_.put(at_.pc, done / CachedFrames::kMaxFrames, generation_, piece);
     result_.cache_evictions += put == FrameCache::Put::kEvicted ? 1U : 0U;
   }
 }

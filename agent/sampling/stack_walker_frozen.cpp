@@ -16,13 +16,13 @@ using wire::ErrorFrame;
 using wire::FrameKind;
 
 // A stack has as many chunks as it was too long for the ones before.
-constexpr unsigned kMostChunks = 64;
+constexpr unsigned kMaxChunks = 64;
 // Frozen interpreter frames, words from the frame pointer (cpu/*/frame_*.hpp): where the caller's
 // stack pointer was, as a distance from the frame pointer.
 constexpr std::uint64_t kSenderSpBytes = 8;
 constexpr std::uint64_t kFrameHeadBytes = 16; // saved frame pointer and return address
 // The arguments of a chunk's last frame may lie behind it, in the end that belongs to its caller.
-constexpr std::uint64_t kMostArgumentBytes = 256 * 8;
+constexpr std::uint64_t kMaxArgumentBytes = 256 * 8;
 
 } // namespace
 
@@ -65,9 +65,9 @@ bool StackWalker::reaches_entry(std::uint64_t frame_bytes) const {
 // stub's (freeze_fast_existing_chunk).
 bool StackWalker::is_above_entry(const CodeBlob& blob) const {
   CompiledMethod compiled;
-  return !interrupted_ && reaches_entry(blob.frame_bytes) &&
-         entry_ - at_.sp <= kMostArgumentBytes && frozen_->entry_method != 0 &&
-         read_compiled_method(vm_, blob, &compiled) && compiled.method != frozen_->entry_method;
+  return !interrupted_ && reaches_entry(blob.frame_bytes) && entry_ - at_.sp <= kMaxArgumentBytes &&
+         frozen_->entry_method != 0 && read_compiled_method(vm_, blob, &compiled) &&
+         compiled.method != frozen_->entry_method;
 }
 
 bool StackWalker::step_above_entry() {
@@ -101,7 +101,7 @@ bool StackWalker::leave_entry() {
   if (entry_ > at_.sp) {
     at_.sp = entry_;
   }
-  return accept_behind(kFrameHeadBytes, kMostArgumentBytes / 8, Fit::kPerhaps) ||
+  return accept_behind(kFrameHeadBytes, kMaxArgumentBytes / 8, Fit::kPerhaps) ||
          fail(ErrorFrame::kBrokenStack);
 }
 
@@ -121,8 +121,8 @@ bool StackWalker::push_all_frozen() {
     result_.depth = native_depth_;
   }
   for (unsigned i = 0; search == FrozenSearch::kFound; ++i) {
-    search = i < kMostChunks && push_frozen(stack) ? next_frozen(*frozen_, &stack)
-                                                   : FrozenSearch::kUnreadable;
+    search = i < kMaxChunks && push_frozen(stack) ? next_frozen(*frozen_, &stack)
+                                                  : FrozenSearch::kUnreadable;
   }
   std::atomic_thread_fence(std::memory_order_acquire);
   return search == FrozenSearch::kNone && frozen_moment(*frozen_) == before;
@@ -154,7 +154,7 @@ bool StackWalker::push_frozen(const FrozenStack& stack) {
     }
     CodeBlob blob;
     if (!vm_.contains_code(at_.pc) || !find_blob(vm_, at_.pc, &blob)) {
-      return stack.end - at_.sp <= kMostArgumentBytes && at_.sp != stack.sp;
+      return stack.end - at_.sp <= kMaxArgumentBytes && at_.sp != stack.sp;
     }
     if (blob.kind == BlobKind::kCompiled) {
       original_pc(vm_, blob, compiled_sp, &at_.pc);
@@ -180,7 +180,7 @@ bool StackWalker::push_frozen(const FrozenStack& stack) {
       compiled_sp = at_.sp;
     }
   }
-  return at_.sp - stack.end <= kMostArgumentBytes;
+  return at_.sp - stack.end <= kMaxArgumentBytes;
 }
 
 } // namespace jprof::agent::sampling

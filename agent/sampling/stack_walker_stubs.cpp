@@ -211,13 +211,13 @@ bool StackWalker::leave_dispatch() {
 // first where the frame pointer is set or the frame stands, then the first word that is the return
 // address of a call of theirs.
 bool StackWalker::leave_called_stub(const CodeBlob& blob) {
-  constexpr std::uint64_t kMostPushed = 8;
-  const std::uint64_t most_bytes = blob.frame_bytes + kMostPushed * 8;
+  constexpr std::uint64_t kMaxPushed = 8;
+  const std::uint64_t max_bytes = blob.frame_bytes + kMaxPushed * 8;
   arch::Registers caller = at_;
   if (at_.lr != 0 && is_call_of(blob, arch::strip_return_address(at_.lr))) {
     return arch::leave_frameless(caller) && accept(caller);
   }
-  if (at_.fp >= at_.sp && at_.fp - at_.sp < most_bytes && arch::leave_by_frame_pointer(caller) &&
+  if (at_.fp >= at_.sp && at_.fp - at_.sp < max_bytes && arch::leave_by_frame_pointer(caller) &&
       (is_call_of(blob, caller.pc) || has_compiled_frame(caller))) {
     return accept(caller);
   }
@@ -228,7 +228,7 @@ bool StackWalker::leave_called_stub(const CodeBlob& blob) {
     return accept(caller);
   }
   caller = at_;
-  for (std::uint64_t slot = at_.sp; slot < at_.sp + most_bytes; slot += 8) {
+  for (std::uint64_t slot = at_.sp; slot < at_.sp + max_bytes; slot += 8) {
     if (!load(slot, &caller.pc)) {
       return false;
     }
@@ -244,12 +244,12 @@ bool StackWalker::leave_called_stub(const CodeBlob& blob) {
 // It takes the return address off the stack once it knows the handler; until then it is on top, or
 // in the link register, or below a word or two that a call has pushed.
 bool StackWalker::leave_unwinding_stub() {
-  constexpr std::uint64_t kMostWords = 3;
+  constexpr std::uint64_t kMaxWords = 3;
   arch::Registers linked = at_;
   if (interrupted_ && at_.lr != 0 && arch::leave_frameless(linked) && is_caller(linked)) {
     return accept(linked);
   }
-  for (std::uint64_t word = 0; word < kMostWords; ++word) {
+  for (std::uint64_t word = 0; word < kMaxWords; ++word) {
     arch::Registers caller = at_;
     caller.sp = at_.sp + word * 8 + arch::kReturnSlotBytes;
     if (load(at_.sp + word * 8, &caller.pc) && is_caller(caller)) {

@@ -39,7 +39,7 @@ using wire::Counter;
 using wire::RegionState;
 using wire::StopReason;
 
-constexpr std::uint64_t kShortestWaitNs = 1'000'000;
+constexpr std::uint64_t kMinWaitNs = 1'000'000;
 constexpr std::uint64_t kHandlersEveryNs = 12'000'000; // at each look but those of 5 ms
 constexpr std::uint64_t kHalfSecondNs = 500'000'000;
 constexpr std::uint64_t kModulesEveryNs = 250'000'000;
@@ -215,7 +215,7 @@ Failure Recorder::open_walker() {
   } else if (why == nullptr) {
     g_safepoint_stacks.begin(&g_sampler, g_tables, &g_tools, walker);
     const std::uint64_t interval =
-        start_.interval_ns > kShortestWaitNs ? start_.interval_ns : kShortestWaitNs;
+        start_.interval_ns > kMinWaitNs ? start_.interval_ns : kMinWaitNs;
     wait_ns_ = interval < kTickNs ? static_cast<std::int64_t>(interval) : kTickNs;
   }
   return why == nullptr ? Failure{} : Failure{AgentStatus::kWalkerUnavailable, 0, why};

@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kMostThreads = 4096 };
-static timer_t timers[kMostThreads];
+enum { kMaxThreads = 4096 };
+static timer_t timers[kMaxThreads];
 static int timer_count;
-static int events[kMostThreads];
+static int events[kMaxThreads];
 static int event_count;
 
 static void nothing(int signal) {
@@ -79,7 +79,7 @@ __attribute__((visibility("default"))) int Agent_OnAttach(void* vm, char* option
   sigaction(SIGPROF, &action, NULL);
   DIR* threads = opendir("/proc/self/task");
   for (struct dirent* entry = readdir(threads);
-       entry != NULL && timer_count < kMostThreads && event_count < kMostThreads;
+       entry != NULL && timer_count < kMaxThreads && event_count < kMaxThreads;
        entry = readdir(threads)) {
     const int tid = atoi(entry->d_name);
     if (tid != 0) {

@@ -18,7 +18,7 @@ using wire::Counter;
 constexpr int kBurden = 1000;             // costs below a thousandth of a CPU are nobody's burden
 constexpr int kMinShare = 10;             // a tenth of a CPU
 constexpr nanoseconds kMuch{100'000'000}; // for what is done once
-constexpr nanoseconds kShortestLook{1'000'000'000}; // below, the agent's thread is not steady
+constexpr nanoseconds kMinLook{1'000'000'000}; // below, the agent's thread is not steady
 
 std::string share_text(nanoseconds part, nanoseconds whole) {
   char text[32];
@@ -35,7 +35,7 @@ nanoseconds steady_work(const RecorderResult& result, const AgentCost& cost) {
   const nanoseconds settled = nanos(result.counter(Counter::kAgentCpuNanosSettled));
   const nanoseconds before = nanos(result.counter(Counter::kSettledNanos));
   const nanoseconds duration = result.info.duration;
-  if (before.count() == 0 || before > duration - kShortestLook || settled > between) {
+  if (before.count() == 0 || before > duration - kMinLook || settled > between) {
     return nanoseconds(0);
   }
   const double length =

@@ -18,7 +18,7 @@ namespace jprof::agent::engines {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
-constexpr std::uint64_t kLongestTick = 10 * kMs; // CONFIG_HZ=100
+constexpr std::uint64_t kMaxTick = 10 * kMs; // CONFIG_HZ=100
 
 std::atomic<std::uint64_t> g_weight{0};
 
@@ -81,8 +81,7 @@ TEST_F(CpuTimer, WeightsAreTheThreadsCpuTime) {
   disarm_cpu_timer(entry_);
   const auto spent = static_cast<double>(own_cpu() - begin);
   // A virtual machine that has to wait for its host may tick late.
-  EXPECT_NEAR(static_cast<double>(g_weight), spent,
-              static_cast<double>(4 * kMs + 3 * kLongestTick));
+  EXPECT_NEAR(static_cast<double>(g_weight), spent, static_cast<double>(4 * kMs + 3 * kMaxTick));
 }
 
 // The first signal comes at a random phase: it must not weigh what was used before the thread was
@@ -151,7 +150,7 @@ TEST_F(CpuTimer, ATimerThatCountsTicksLosesNoTime) {
   const auto missing = [&] {
     return static_cast<double>(own_cpu() - begin) - static_cast<double>(g_weight);
   };
-  const auto bound = static_cast<double>(2 * 20 * kMs + kLongestTick);
+  const auto bound = static_cast<double>(2 * 20 * kMs + kMaxTick);
   for (int i = 1; i <= 20; ++i) {
     work_until(begin + static_cast<std::uint64_t>(i) * 20 * kMs);
   }
@@ -207,7 +206,7 @@ TEST_F(CpuTimer, ChangesOfTheIntervalLoseNoTime) {
     change_cpu_timer(entry_, (i % 2 == 0 ? 8 : 16) * kMs);
   }
   // On a crowded machine ticks may find other threads for a while; what a change forgot stays away.
-  const auto bound = static_cast<double>(16 * kMs + kLongestTick);
+  const auto bound = static_cast<double>(16 * kMs + kMaxTick);
   const auto missing = [&] {
     return static_cast<double>(own_cpu() - begin) - static_cast<double>(g_weight);
   };
@@ -228,10 +227,10 @@ TEST_F(CpuTimer, ExpiriesThatTheKernelHasNotLookedAtAreCarriedOver) {
     work_until(begin + i * 3 * kMs);
     change_cpu_timer(entry_, i % 2 == 0 ? kMs / 2 : kMs);
   }
-  work_until(own_cpu() + 2 * kLongestTick);
+  work_until(own_cpu() + 2 * kMaxTick);
   disarm_cpu_timer(entry_);
   const auto spent = static_cast<double>(own_cpu() - begin);
-  EXPECT_NEAR(static_cast<double>(g_weight), spent, static_cast<double>(kMs + 2 * kLongestTick));
+  EXPECT_NEAR(static_cast<double>(g_weight), spent, static_cast<double>(kMs + 2 * kMaxTick));
 }
 
 } // namespace

@@ -20,7 +20,7 @@ CachedFrames frames_for(std::uint64_t pc, std::uint32_t id) {
   frames.blob = pc - id % 1000 - 8;
   frames.compile_id = id;
   frames.frame_bytes = id * 16;
-  frames.count = static_cast<std::uint8_t>(1 + id % CachedFrames::kMost);
+  frames.count = static_cast<std::uint8_t>(1 + id % CachedFrames::kMaxFrames);
   frames.is_native = id % 2 != 0;
   frames.has_more = id % 3 == 0;
   for (std::uint32_t i = 0; i < frames.count; ++i) {
@@ -50,9 +50,9 @@ class Frames : public ::testing::Test {
 TEST_F(Frames, AreFoundAsTheyWerePut) {
   EXPECT_FALSE(cache_.find(kCode, 0, 1, &found_));
   for (std::uint32_t id = 1; id < 50; ++id) {
-    EXPECT_NE(cache_.put(kCode + id, id % FrameCache::kMostPieces, 1, frames_for(kCode + id, id)),
+    EXPECT_NE(cache_.put(kCode + id, id % FrameCache::kMaxPieces, 1, frames_for(kCode + id, id)),
               FrameCache::Put::kBusy);
-    ASSERT_TRUE(cache_.find(kCode + id, id % FrameCache::kMostPieces, 1, &found_));
+    ASSERT_TRUE(cache_.find(kCode + id, id % FrameCache::kMaxPieces, 1, &found_));
     EXPECT_TRUE(equal(found_, frames_for(kCode + id, id)));
   }
 }
