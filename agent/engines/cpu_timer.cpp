@@ -11,7 +11,7 @@ namespace jprof::agent::engines {
 namespace {
 
 // include/linux/posix-timers.h: a clock id holds the complement of the tid, the clock (2: the
-// scheduler's, 0: user and system time as accounted) and whether it is a thread's (4).
+// scheduler's; 0: user and system time as accounted) and a bit for a thread's clock (4).
 clockid_t thread_cpu_clock(std::int32_t tid) {
   return static_cast<clockid_t>(~static_cast<std::uint32_t>(tid) << 3 | 4 | 2);
 }
@@ -24,11 +24,11 @@ timespec to_timespec(std::uint64_t nanoseconds) {
                   .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
 }
 
-// A time in the past would signal at once, also a thread that sleeps in a system call by then.
+// A time in the past would signal at once, even a thread that is asleep in a system call by then.
 constexpr std::uint64_t kSoonNs = 50'000;
 
-// The kernel's struct sigevent (include/uapi/asm-generic/siginfo.h); libc's spells its last field
-// differently in each release.
+// The kernel's struct sigevent (include/uapi/asm-generic/siginfo.h); libc's spelling of the last
+// field differs between releases.
 struct KernelSigevent {
   std::uint64_t value = 0;
   std::int32_t signal = 0;
@@ -52,15 +52,15 @@ long make_timer_for(std::int32_t tid, clockid_t clock, int signal, void* value,
                            os::as_argument(timer));
 }
 
-// At a time of the timer's own clock.
+// The first expiry is an absolute time of the timer's own clock.
 long start_timer_at(std::int32_t timer, std::uint64_t first_at_ns, std::uint64_t interval_ns) {
   const itimerspec period{.it_interval = to_timespec(interval_ns),
                           .it_value = to_timespec(first_at_ns)};
   return arch::system_call(SYS_timer_settime, timer, TIMER_ABSTIME, os::as_argument(&period), 0);
 }
 
-// A timer that counts ticks, first when the thread has used `phase_ns` since it was last accounted
-// for, as far as its two clocks agree; where it has already, at the next tick.
+// Starts a timer that counts ticks. It first fires when the thread has used `phase_ns` since it was
+// last accounted for, as far as its two clocks agree; if it already has, at the next tick.
 long start_tick_timer(const sampling::ThreadEntry& entry, std::int32_t timer,
                       std::uint64_t phase_ns, std::uint64_t interval_ns) {
   const std::uint64_t used = thread_cpu_ns(entry.tid) - sampling::load_relaxed(entry.accounted_ns);
@@ -102,7 +102,7 @@ void leave_timer(bool running) {
 
 void remove_timer(std::int32_t timer) {
   const long result = arch::system_call(SYS_timer_delete, timer);
-  if (result != 0 && result != -EINVAL) { // else somebody has deleted it
+  if (result != 0 && result != -EINVAL) { // -EINVAL: somebody has deleted it
     leave_timer(start_timer(timer, 0, 0) != 0);
   }
 }
@@ -144,7 +144,7 @@ long arm_cpu_timer(sampling::ThreadEntry& entry, int signal, std::uint64_t inter
   sampling::store_relaxed(entry.timer, timer);
   sampling::store_relaxed(entry.counts_ticks, std::uint32_t{0});
   sampling::store_relaxed(entry.interval_ns, interval_ns);
-  // What the first signal stands for besides an interval; below 0 it wraps, and back.
+  // What the first signal stands for beyond an interval. Negative values wrap, and wrap back.
   sampling::store_relaxed(entry.carried_ns, first_at - accounted - interval_ns);
   sampling::store_release(entry.armed, sampling::kArmedByTimer);
   result = start_timer_at(timer, first_at, interval_ns);
@@ -172,8 +172,8 @@ long count_ticks(sampling::ThreadEntry& entry, int signal, std::uint64_t phase_n
   return 0;
 }
 
-// posix_cpu_timer_get of the kernel's posix-cpu-timers.c: a timer that runs has a nanosecond left
-// at least, also when it has just fired.
+// posix_cpu_timer_get of the kernel's posix-cpu-timers.c: a running timer has at least a nanosecond
+// left, even if it has just fired.
 bool cpu_timer_is_dead(const sampling::ThreadEntry& entry) {
   itimerspec left{};
   return arch::system_call(SYS_timer_gettime, entry.timer, os::as_argument(&left)) == 0 &&
@@ -193,7 +193,7 @@ void change_cpu_timer(sampling::ThreadEntry& entry, std::uint64_t interval_ns) {
   std::uint64_t next = accounted + interval_ns;
   std::uint64_t carried = 0;
   if (static_cast<std::int64_t>(cpu - next) >= 0) {
-    // A time in the past would signal at once, also a thread that sleeps in a system call.
+    // A time in the past would signal at once, even a thread that is asleep in a system call.
     carried = cpu + 1 - next;
     next = cpu + 1;
   }

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint32_t kMaxGaps = 31;
 constexpr std::uint64_t kEveryNs = 100'000;
-// Patience is counted in looks at the clock, which are made only while this thread runs: on a
-// crowded machine it may wait for longer than all gaps take, and one gap alone might be such a
-// wait.
+// The limit is a number of clock readings, not a time, because readings happen only while this
+// thread runs. On a crowded machine it may wait longer than all gaps take together, and a single
+// gap might be such a wait.
 constexpr std::uint32_t kMaxLooks = 200'000;
-constexpr std::uint32_t kMinGaps = 7; // of which the median is no accident
+constexpr std::uint32_t kMinGaps = 7; // fewer make no reliable median
 
 void insert_ascending(std::uint64_t* values, std::uint32_t count, std::uint64_t value) {
   std::uint32_t at = count;
@@ -25,7 +25,7 @@ void insert_ascending(std::uint64_t* values, std::uint32_t count, std::uint64_t 
   values[at] = value;
 }
 
-// The gaps in which a signal came, ascending; returns how many.
+// Finds the gaps in which a signal came, in ascending order; returns how many.
 std::uint32_t collect_gaps(const sampling::Sampler& sampler, std::uint64_t* gaps) {
   std::uint32_t count = 0;
   std::uint32_t seen = sampling::calibration_signals();
@@ -33,7 +33,7 @@ std::uint32_t collect_gaps(const sampling::Sampler& sampler, std::uint64_t* gaps
   for (std::uint32_t looks = 0; looks < kMaxLooks && count < kMaxGaps; ++looks) {
     const std::uint64_t now = sampling::monotonic_ns(sampler);
     if (const std::uint32_t signals = sampling::calibration_signals(); signals != seen) {
-      // The signal came between the two clocks, or after the second: then the next gap is it.
+      // The signal came between the two readings, or after the second: then the next gap counts.
       const std::uint64_t after = sampling::monotonic_ns(sampler);
       const std::uint64_t gap = now - before > after - now ? now - before : after - now;
       insert_ascending(gaps, count++, gap);

@@ -8,17 +8,17 @@
 
 namespace jprof::agent::engines {
 
-// What one timer signal takes from the thread that it interrupts, in ns, the handler's own work
-// apart: the timer's interrupt, the way through the kernel, the signal frame and the way back.
-// Measured on the calling thread, which spins over a clock for about 3 ms while a timer interrupts
-// it; the median of the gaps, so that being preempted does not count. (A signal that a thread sends
-// to itself by a system call costs a sixth of that on a virtual machine: no interrupt.) 0 if no
-// timer could be made. REQUIRES: the session's handlers are installed. The caller's signal mask is
-// kept.
+// What one timer signal costs the thread that it interrupts, in ns, apart from the handler's own
+// work: the timer's interrupt, the path through the kernel, the signal frame and the return.
+// Measured on the calling thread, which reads a clock in a loop for about 3 ms while a timer
+// interrupts it. The result is the median of the gaps, so preemption does not count. (On a virtual
+// machine, a signal that a thread sends itself by a system call costs a sixth of that: no
+// interrupt.) 0 if no timer could be made. REQUIRES: the session's handlers are installed. The
+// caller's signal mask is preserved.
 std::uint64_t measure_delivery(const sampling::Sampler& sampler, int signal);
 
-// The median of a few measurements, the lower of two: noise only adds, and one measured in a noisy
-// moment found several times too much. One thread.
+// The median of a few measurements, the lower of two: noise only adds, and a single measurement in
+// a noisy moment came out several times too high. One thread.
 class DeliveryCost {
  public:
   bool wants_more() const { return tries_ < kTries; }

@@ -17,7 +17,7 @@ namespace {
 using sampling::store_relaxed;
 using sampling::store_release;
 
-// include/uapi/asm-generic/fcntl.h; libc hides these behind _GNU_SOURCE in some releases.
+// include/uapi/asm-generic/fcntl.h; some releases of libc hide these behind _GNU_SOURCE.
 constexpr long kSetSignal = 10;
 constexpr long kSetOwner = 15;
 constexpr int kFirstRealTimeSignal = 32; // the kernel's
@@ -78,11 +78,11 @@ long arm_perf_clock(const sampling::Sampler& sampler, sampling::ThreadEntry& ent
   const int fd = static_cast<int>(opened);
   long result = -EMFILE;
   if (static_cast<std::uint32_t>(fd) < sampler.perf_capacity) {
-    // The handler finds the thread's entry by the descriptor's number, which the signal carries.
+    // The signal carries the descriptor's number, by which the handler finds the thread's entry.
     store_relaxed(sampler.perf_slots[fd], static_cast<std::uint16_t>(&entry - sampler.threads + 1));
     store_relaxed(entry.timer, fd);
     store_relaxed(entry.interval_ns, interval_ns);
-    // Of a thread that is found late: what it has used before belongs to its first sample.
+    // If the thread was found late, what it used before belongs to its first sample.
     store_relaxed(entry.carried_ns,
                   thread_cpu_ns(entry.tid) - sampling::load_relaxed(entry.accounted_ns));
     store_release(entry.armed, sampling::kArmedByPerf);
@@ -108,8 +108,8 @@ void change_perf_clock(sampling::ThreadEntry& entry, std::uint64_t interval_ns) 
   }
 }
 
-// Not by closing alone: a child that the JVM has forked may hold the descriptor too, and with it
-// the event, whose signals would find no handler of ours any more.
+// Closing alone is not enough: a child that the JVM has forked may hold the descriptor too, which
+// keeps the event alive, and its signals would no longer find our handler.
 void disarm_perf_clock(sampling::ThreadEntry& entry) {
   store_release(entry.armed, std::uint32_t{0});
   if (entry.timer >= 0) {

@@ -10,11 +10,11 @@ namespace jprof::agent::recording {
 namespace {
 
 // 0.1 us each (kernel 6.18): about a thousandth of a CPU.
-constexpr std::uint32_t kProbesASecond = 8192;
+constexpr std::uint32_t kProbesPerSecond = 8192;
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
-// RESERVED_PIDS of the kernel's pid.c: where it continues after the highest.
+// RESERVED_PIDS in the kernel's pid.c: where ids continue after the highest.
 constexpr std::int32_t kFirstAnew = 300;
-constexpr std::uint32_t kTooMany = kProbesASecond + 1;
+constexpr std::uint32_t kTooMany = kProbesPerSecond + 1;
 
 std::int32_t read_end(const char* path) {
   const int fd = os::open_readonly(path);
@@ -70,7 +70,7 @@ std::int32_t BirthWatch::read_last() const {
 bool BirthWatch::may_probe(std::uint64_t now_ns, std::uint32_t count) {
   if (now_ns >= second_ends_ns_) {
     second_ends_ns_ = now_ns + kSecondNs;
-    probes_left_ = kProbesASecond;
+    probes_left_ = kProbesPerSecond;
   }
   if (count > probes_left_) {
     return false;

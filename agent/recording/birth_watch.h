@@ -3,8 +3,9 @@
 #pragma once
 
 // Which thread ids the kernel has given out since the last look: /proc/loadavg shows the last one
-// in the reader's PID namespace, and ids count up. A look takes one read, whatever the number of
-// threads; new ids that are not ours have no CPU clock that we may read. Agent's thread only.
+// in the reader's PID namespace, and ids count up. A look takes one read, however many threads
+// there are; a new id that belongs to another process has no CPU clock that we may read. Agent's
+// thread only.
 
 #include <cstdint>
 
@@ -12,19 +13,19 @@ namespace jprof::agent::recording {
 
 class BirthWatch {
  public:
-  // Opens the file; a descriptor of the process until close(). Without it nothing is ever found.
-  // `highest` names the file with the id at which the kernel starts over.
+  // Opens the file, which takes a descriptor of the process until close(). If that fails, nothing
+  // is ever found. `highest` names the file with the id at which the kernel starts over.
   void open(const char* path = "/proc/loadavg", const char* highest = "/proc/sys/kernel/pid_max");
   void close();
   bool is_open() const { return fd_ >= 0; }
 
   // Calls visit(tid, context) for threads of this process among the ids that are new since the look
   // before the last: an id is given out a moment before its thread can be seen, so each is checked
-  // twice. False if it cannot know all of them: ids started over at an unknown point, or there were
-  // too many (a namespace shared with others). Then only a scan finds what is new.
+  // twice. False if it may have missed some: ids started over at an unknown point, or there were
+  // too many (a namespace shared with others). Then only a scan finds the new threads.
   bool look(std::uint64_t now_ns, void (*visit)(std::int32_t tid, void* context), void* context);
 
-  // During look(): true if the id is checked for the first time, and so will be checked again.
+  // During look(): true if the id is being checked for the first time, so it will be checked again.
   bool is_asked_again(std::int32_t tid) const { return is_between(before_last_, last_, tid); }
   // True if the id may not have been checked twice yet, or has been given out since open().
   bool is_since_look(std::int32_t tid) const { return is_since(before_last_, tid); }
@@ -43,8 +44,8 @@ class BirthWatch {
   std::int32_t last_ = 0;
   std::int32_t end_ = 0;          // no id is this high; 0: unknown
   bool wrapped_ = false;          // ids have started over since open()
-  bool went_round_ = false;       // ... and all of them have been given out again
-  std::uint32_t probes_left_ = 0; // that the current second still allows
+  bool went_round_ = false;       // ... and every id has been given out again
+  std::uint32_t probes_left_ = 0; // in the current second
   std::uint64_t second_ends_ns_ = 0;
 };
 

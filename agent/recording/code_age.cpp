@@ -12,8 +12,8 @@ namespace {
 
 using sampling::OldCode;
 
-// Compiled while a session had the flag on. Code far older than that of the last such session is
-// forgotten and counts as old.
+// Code compiled while a session had the flag on. Code much older than that of the last such session
+// is forgotten and counts as old.
 sampling::RecentIds g_detailed;
 
 void add_without_detail(std::uint32_t id, void* old) {

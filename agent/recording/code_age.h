@@ -8,13 +8,14 @@
 
 namespace jprof::agent::recording {
 
-// From now on handlers know which code was compiled without the flag, depending on what the flag
-// was found to be, and the reader knows how reliable this is (Counter::kInliningDetail). Once per
+// Tells handlers which code was compiled without the flag, given the value that the flag was found
+// to have, and the reader how reliable this is (Counter::kInliningDetail). Call it once per
 // session: until then all code is old. Code installed in between counts as compiled before.
 void note_code_age(sampling::Sampler& sampler, jvm::InliningDetail::Found found);
 
-// Remembers what was compiled with the flag, for later sessions in this JVM; nothing if the JVM is
-// ending. Call it once the flag is restored, while loads are protected. Both on the agent's thread.
+// Remembers which code was compiled with the flag, for later sessions in this JVM; does nothing if
+// the JVM is ending. Call it once the flag is restored, while loads are protected. Call both on the
+// agent's thread.
 void keep_code_age(sampling::Sampler& sampler, wire::StopReason reason);
 
 } // namespace jprof::agent::recording

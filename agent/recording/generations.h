@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Flips between the two generations of stacks and names: the full one is closed as soon as no
-// handler uses it, read by the sidecar, and emptied after the acknowledgement. Agent's thread only.
+// Alternates between the two generations of stacks and names: the full one is closed as soon as no
+// handler uses it, read by the sidecar, and emptied once the sidecar has acknowledged it. Agent's
+// thread only.
 
 #include "agent/sampling/sampler.h"
 
@@ -14,11 +15,12 @@ namespace jprof::agent::recording {
 class Generations {
  public:
   void begin(sampling::Sampler* sampler);
-  // Closes what no handler uses any more, and flips if the active generation is half full.
+  // Closes the inactive generation once no handler uses it, and switches if the active one is half
+  // full.
   void tick();
   // The sidecar has read every closed generation up to this number.
   void drained(std::uint32_t number);
-  // After the last handler has left: whatever is active is final.
+  // Call it after the last handler has left, when whatever is active is final.
   void close_all();
 
  private:

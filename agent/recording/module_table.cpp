@@ -22,7 +22,7 @@ std::size_t length_of(const char* text) {
 
 void write_path(const LoadedModule& module, wire::ModuleSlot& slot) {
   char program[wire::kModulePathBytes * 2];
-  // The name that glibc gives it, by which symbols are looked up.
+  // glibc's name for it, by which symbols are looked up.
   const char* path = os::is_nameless_vdso(module) ? "linux-vdso.so.1" : module.path;
   std::size_t length = length_of(path);
   if (length == 0) { // the main program

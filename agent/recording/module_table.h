@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keeps track of the process's modules, for the reader (the region's module table) and for signal
-// handlers (ModuleMap). Agent's thread only.
+// Tracks the process's modules for the reader (the region's module table) and for signal handlers
+// (ModuleMap). Agent's thread only.
 
 #include "agent/recording/region_layout.h"
 #include "agent/sampling/sampler.h"
@@ -15,7 +15,7 @@ namespace jprof::agent::recording {
 class ModuleTable {
  public:
   void begin(sampling::Sampler* sampler, const PrivateTables& tables);
-  // Reads the loader's list again if it has changed since, or if a handler wants it.
+  // Reads the loader's list again if it has changed, or if a handler has asked for it.
   void refresh(std::uint64_t now_ns);
 
  private:

@@ -71,12 +71,12 @@ void zero(void* from, std::uint64_t bytes) {
   __builtin_memset(from, 0, bytes);
 }
 
-// A quarter more than there are, and those of two seconds of births, since slots are kept for a
-// while after their threads have ended (thread_table.cpp); perf_slots has 16 bits for each.
+// A quarter more than there are threads, and as many as begin in two seconds, since slots are kept
+// for a while after their threads have ended (thread_table.cpp). perf_slots has 16 bits for each.
 std::uint32_t slots_for(std::uint64_t bytes, std::uint64_t threads) {
   constexpr std::uint64_t kSpare = 1024;
   constexpr std::uint64_t kMax = 65534;
-  // What one thread takes in all tables; the index has four to eight entries for each.
+  // What one thread takes in all tables together; the index has four to eight entries per thread.
   constexpr std::uint64_t kSlotBytes =
       sizeof(wire::ThreadSlot) + sizeof(sampling::ThreadEntry) + sizeof(sampling::Visit) +
       sizeof(sampling::WaitingTime) + sizeof(ThreadNote) +
@@ -87,7 +87,7 @@ std::uint32_t slots_for(std::uint64_t bytes, std::uint64_t threads) {
       clamp(threads + threads / 4 + kSpare, 64, room < kMax ? room : kMax));
 }
 
-// What a reader reads in place, in proportion to the region.
+// The sections that a reader reads in place, in proportion to the region.
 void take_tables(Divider& divider, std::uint64_t bytes, std::uint64_t threads, Sampler& sampler,
                  PrivateTables& tables) {
   const std::uint64_t slots = power_of_two_below(bytes / 8 / sizeof(wire::SampleSlot));
@@ -113,7 +113,7 @@ struct Hashes {
   std::uint64_t name_slots = 0;
 };
 
-// The agent's own: thread entries, what finds them, scratch stacks, hash tables.
+// The agent's own section: thread entries and their index, scratch stacks, hash tables.
 Hashes take_private(Divider& divider, std::uint64_t bytes, Sampler& sampler,
                     PrivateTables& tables) {
   const std::uint64_t index_slots = power_of_two_below(sampler.thread_capacity) * 4;

@@ -12,7 +12,7 @@ using sampling::MethodFrame;
 using sampling::ThreadEntry;
 using wire::ErrorFrame;
 
-// What GetStackTrace writes into; the agent's thread has a small stack.
+// GetStackTrace writes here, because the agent's thread has a small stack.
 MethodFrame g_frames[sampling::kMaxScratchDepth];
 
 FoundStack found_in(const MethodFrame* frames, std::uint32_t depth, std::uint32_t most) {
@@ -90,7 +90,7 @@ std::uint32_t SafepointStacks::collect() {
   return count_;
 }
 
-// True if this thread's time is waiting; it is then removed from the list.
+// True if this thread's time is waiting. Removes the thread from the list.
 bool SafepointStacks::take(std::int32_t tid, ThreadEntry** entry) {
   for (std::uint32_t i = 0; i < count_; ++i) {
     if (sampler_->threads[waiting_[i]].tid == tid) {

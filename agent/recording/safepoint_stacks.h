@@ -3,9 +3,10 @@
 #pragma once
 
 // The walkers that can walk a thread only where the JVM has stopped it: JVMTI GetStackTrace, and
-// all stacks at once as ThreadMXBean returns them. As for every walker, the timers say which thread
-// has used how much CPU time; here the agent's thread then asks the JVM for its stack and gets that
-// of the next safepoint poll, which is the bias of these walkers. Agent's thread only.
+// all stacks at once as ThreadMXBean returns them. As with every walker, the timers say how much
+// CPU time each thread has used. Here the agent's thread then asks the JVM for the thread's stack
+// and gets that of the next safepoint poll, which is why these walkers are biased. Agent's thread
+// only.
 
 #include "agent/jvm/tool_interface.h"
 #include "agent/recording/region_layout.h"
@@ -22,9 +23,9 @@ class SafepointStacks {
   void begin(sampling::Sampler* sampler, const PrivateTables& tables, jvm::ToolInterface* tools,
              wire::Walker walker);
   bool is_active() const { return sampler_ != nullptr; }
-  // Finds the stacks of the threads whose time waits for one. May wait for the JVM.
+  // Finds the stacks of the threads whose time is waiting for one. May block on the JVM.
   void tick();
-  // Whatever still waits becomes samples without a stack. REQUIRES: no handler runs any more.
+  // Turns whatever still waits into samples without a stack. REQUIRES: no handler runs any more.
   void finish();
 
  private:

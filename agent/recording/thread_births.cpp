@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::int64_t kLookNs = 15'000'000;
 constexpr std::int64_t kLookWhileBornNs = 5'000'000;
-// Looks of t come so many t apart: 0.3 % of a CPU, but every 15 ms in any case.
+// A look that takes t is followed by a pause of this many t (0.3 % of a CPU), but of 15 ms at most.
 constexpr std::uint64_t kLookCostFactor = 333;
-constexpr std::uint64_t kDearestLookNs = 100'000; // what is done rarely must not count as a look
-// To arm a thread and to disarm it costs some 15 us: of a flood of threads only so many are armed
+constexpr std::uint64_t kMaxLookCostNs = 100'000; // above it, rare other work is included
+// Arming and disarming a thread costs some 15 us, so in a flood of threads only this many are armed
 // at first sight.
 constexpr std::uint64_t kArmEveryNs = 10'000'000;
 constexpr std::uint32_t kMaxArmsAtOnce = 64;
@@ -39,9 +39,10 @@ void ThreadTable::find_births(std::uint64_t now) {
   }
 }
 
-// In a flood of threads most have ended by the next look, before a timer could tell anything of
-// them: one in some is armed at first sight, the others if they live until the second. No time is
-// lost by that: the first sample stands for all, the process's clock tells of the rest.
+// In a flood of threads most have ended by the next look, before a timer could tell anything about
+// them. Only some are armed at first sight, the others if they live until the second look. No time
+// is lost: a thread's first sample stands for all of its time, and the process's clock covers the
+// rest.
 void ThreadTable::see_born(std::int32_t tid) {
   const std::uint64_t now = os::clock_ns(CLOCK_MONOTONIC);
   last_birth_ns_ = now;
@@ -63,12 +64,13 @@ bool ThreadTable::may_arm_at_once(std::uint64_t now) {
   return true;
 }
 
-// To wake up is most of it, 5 to 30 us: a machine may be virtual, or its caches others'.
+// Waking up is most of the cost, 5 to 30 us: the machine may be virtual, or its caches in use by
+// others.
 void ThreadTable::note_look_cost() {
   const std::uint64_t cpu = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
   const std::uint64_t cost = cpu - cpu_at_look_ns_;
   if (cpu_at_look_ns_ != 0) {
-    look_cost_ns_ = (look_cost_ns_ * 15 + (cost < kDearestLookNs ? cost : kDearestLookNs)) / 16;
+    look_cost_ns_ = (look_cost_ns_ * 15 + (cost < kMaxLookCostNs ? cost : kMaxLookCostNs)) / 16;
   }
   cpu_at_look_ns_ = cpu;
 }
@@ -81,8 +83,8 @@ std::int64_t ThreadTable::look_every_ns(std::uint64_t now) const {
   return cheap > kLookWhileBornNs ? cheap : kLookWhileBornNs;
 }
 
-// Each one when a tenth of a second has passed: a timer whose thread has ended takes one of
-// RLIMIT_SIGPENDING until it is deleted. Their CPU time is read on the way, while there is a clock.
+// Looks every tenth of a second, because a timer whose thread has ended counts against
+// RLIMIT_SIGPENDING until it is deleted. Also reads their CPU time, while there is a clock.
 void ThreadTable::look_at_young(std::uint64_t now) {
   if (now < next_young_ns_ || now >= last_birth_ns_ + kYoungNs + kYoungEveryNs) {
     return;

@@ -10,7 +10,7 @@
 
 namespace jprof::agent::recording {
 
-// Readers take a slot whose sequence number is even and the same before and after.
+// A reader accepts a slot if its sequence number is even and the same before and after.
 template <typename Change>
 void change(wire::ThreadSlot& slot, Change&& apply) {
   sampling::store_release(slot.seq, slot.seq + 1);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds a thread's slot by its id: open addressing in memory of the region. Agent's thread only.
+// Finds a thread's slot by its id: open addressing in the region's memory. Agent's thread only.
 
 #include "agent/sampling/sampler.h"
 
@@ -13,14 +13,14 @@ namespace jprof::agent::recording {
 class ThreadIndex {
  public:
   ThreadIndex() = default;
-  // `slots` of the table (a power of two, twice the entries or more) are zero.
+  // The table's `slots` (a power of two, at least twice the entries) are zero.
   ThreadIndex(const sampling::ThreadEntry* entries, std::uint32_t* slots, std::uint32_t mask)
       : entries_(entries), slots_(slots), mask_(mask) {}
 
   bool find(std::int32_t tid, std::uint32_t* slot) const;
   void insert(std::int32_t tid, std::uint32_t slot);
   void remove(std::int32_t tid);
-  // Forgets removed entries once they are many; `used` entries may be in use.
+  // Forgets removed entries once there are many; up to `used` entries may be in use.
   void tidy(std::uint32_t used);
 
  private:

@@ -13,11 +13,12 @@ namespace {
 using sampling::ThreadEntry;
 using wire::ThreadFlag;
 
-constexpr std::uint32_t kMaxNameTries = 100; // one each 20 ms, then with the CPU times
+constexpr std::uint32_t kMaxNameTries = 100; // one every 20 ms, then with the CPU times
 constexpr unsigned kLastNameTries = 10;
-// The kernel's name costs some 8 us, three files' worth of system calls: of a flood of threads only
-// so many have it read a second, the others when they have lived for a while or are sampled.
-constexpr std::uint32_t kNamesASecond = 100;
+// Reading the kernel's name costs some 8 us (the system calls of three files). In a flood of
+// threads only this many names are read per second, the others once their threads have lived for a
+// while or are sampled.
+constexpr std::uint32_t kNamesPerSecond = 100;
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 } // namespace
@@ -25,7 +26,7 @@ constexpr std::uint64_t kSecondNs = 1'000'000'000;
 bool ThreadTable::may_name(std::uint64_t now) {
   if (now >= naming_second_ends_ns_) {
     naming_second_ends_ns_ = now + kSecondNs;
-    names_left_ = kNamesASecond;
+    names_left_ = kNamesPerSecond;
   }
   if (names_left_ == 0) {
     return false;
@@ -81,9 +82,9 @@ void ThreadTable::name_last_threads() {
   }
 }
 
-// By the Java thread's own name where it can be read, else by the kernel's.
+// Uses the Java thread's own name if it can be read, else the kernel's.
 void ThreadTable::name(std::uint32_t slot) {
-  if (!objects_opened_) { // not before the first timers are armed: it takes a millisecond
+  if (!objects_opened_) { // not before the first timers are armed, since it takes a millisecond
     objects_opened_ = true;
     objects_known_ = objects_.open(sampler_->vm);
   }

@@ -22,15 +22,15 @@ using wire::Counter;
 using wire::ThreadFlag;
 
 constexpr std::uint64_t kScanEveryNs = 20'000'000;
-// A scan of t is followed by so many t without one; where births are found otherwise it is there
-// for ends and as a check.
+// A scan that takes t is followed by a pause of this many t. The second factor applies if births
+// are found without scans, which then only find ended threads and check the births.
 constexpr std::uint64_t kScanCostFactor = 1000;
 constexpr std::uint64_t kCheckCostFactor = 4000;
 constexpr std::uint64_t kReuseAfterNs = 2'000'000'000;
-constexpr std::uint32_t kFewMissed = 3;        // a thread may be slow to be made
-constexpr std::uint16_t kMaxSkippedLooks = 15; // eight seconds, of a thread that does nothing
-// A thread that sandboxes itself does it early: in time, and in CPU time if it has to wait for
-// that.
+constexpr std::uint32_t kFewMissed = 3;        // creating a thread may be slow
+constexpr std::uint16_t kMaxSkippedLooks = 15; // eight seconds, for a thread that does nothing
+// A thread that sandboxes itself does so early: soon after it begins, or, if it has to wait, within
+// this much CPU time.
 constexpr std::uint64_t kQuietNs = 250'000'000;
 constexpr std::uint64_t kQuietCpuNs = 10'000'000;
 constexpr std::uint64_t kMaxTickNs = 10'000'000; // CONFIG_HZ=100
@@ -51,8 +51,9 @@ std::uint64_t now_ns() {
   return os::clock_ns(CLOCK_MONOTONIC);
 }
 
-// Once the timer is gone: how much the thread has used, and what of it is in no sample. One that
-// has ended has no clock any more (`cpu` is 0): that is known from the last look and its samples.
+// Notes, once the timer is gone, how much CPU time the thread has used and how much of it is in no
+// sample. A thread that has ended no longer has a clock (`cpu` is 0): then the last look and its
+// samples say how much it used.
 void close_account(wire::ThreadSlot& record, ThreadEntry& entry, std::uint64_t cpu) {
   const std::uint64_t used = cpu > record.cpu_at_disarm_ns ? cpu : record.cpu_at_disarm_ns;
   record.rest_ns = sampling::account_to(entry, used);
@@ -101,7 +102,7 @@ void ThreadTable::begin(sampling::Sampler* sampler, const PrivateTables& tables,
 }
 
 void ThreadTable::arm_first() {
-  births_.open(); // before the scan: what begins during it is new
+  births_.open(); // before the scan: threads that begin during it are new
   births_known_ = births_.is_open();
   names_later_ = true;
   scan();
@@ -117,7 +118,7 @@ void ThreadTable::tick(std::uint64_t now) {
 
 void ThreadTable::scan_if_due(std::uint64_t now) {
   if (now >= next_scan_ns_) {
-    // Not by the time that passes: on a crowded machine it is that of others.
+    // CPU time, not elapsed time, which on a crowded machine belongs to others.
     const std::uint64_t cpu_before = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
     scan();
     const std::uint64_t cost = os::clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
@@ -157,7 +158,7 @@ bool ThreadTable::is_another(const ThreadEntry& entry) {
 
 void ThreadTable::see(std::int32_t tid) {
   std::uint32_t slot = 0;
-  bool was_taken = false; // by a thread that may be this one: then its time has been counted
+  bool was_taken = false; // by a thread that may be this one, whose time has then been counted
   if (index_.find(tid, &slot)) {
     if (!is_another(sampler_->threads[slot])) {
       sampler_->threads[slot].seen = scan_number_;
@@ -179,13 +180,13 @@ void ThreadTable::see(std::int32_t tid) {
     born = finding_births_ || (births_.is_open() ? births_.is_since_open(tid) : all_seen_);
     born_found_ += finding_births_ ? 1U : 0U;
     born_missed_ += finding_births_ || !born || births_.is_since_look(tid) ? 0U : 1U;
-    // Else the kernel's last id is not what it should be: from now on by scans.
+    // If false, the kernel's last id is not what it should be: only scans find births from now on.
     births_known_ = births_known_ && born_missed_ <= kFewMissed + born_found_ / 16;
   }
   take(slot, tid, born && !was_taken);
 }
 
-// `born`: during the session.
+// `born`: the thread began during the session.
 void ThreadTable::take(std::uint32_t slot, std::int32_t tid, bool born) {
   const std::uint64_t now = now_ns();
   ThreadEntry& entry = sampler_->threads[slot];
@@ -228,7 +229,8 @@ void ThreadTable::retire(std::uint32_t slot) {
   });
 }
 
-// True if its clock has advanced since the last look; that of a thread that has ended shows 0.
+// True if the thread's clock has advanced since the last look. The clock of an ended thread reads
+// 0.
 bool ThreadTable::note_cpu(std::uint32_t slot, std::uint64_t cpu, std::uint64_t now) {
   wire::ThreadSlot& record = tables_.thread_slots[slot];
   if (cpu <= record.cpu_at_disarm_ns) {
@@ -276,8 +278,8 @@ void ThreadTable::update() {
   }
 }
 
-// A filter of the thread's own may answer any system call by killing the process, the return from a
-// signal handler too: such a thread is left alone.
+// A seccomp filter of the thread's own may answer any system call by killing the process, even the
+// return from a signal handler: such a thread is left alone.
 void ThreadTable::look_for_sandbox(std::uint32_t slot) {
   ThreadEntry& entry = sampler_->threads[slot];
   os::Seccomp theirs;
@@ -300,8 +302,8 @@ void ThreadTable::look_for_sandbox(std::uint32_t slot) {
   }
 }
 
-// Where each load is a system call, a thread has no stacks until somebody has looked: also one that
-// has not worked yet.
+// If each load is a system call, a thread has no stacks until we have looked, so this also looks at
+// threads that have not worked yet.
 void ThreadTable::look_for_sandbox_before_loads(std::uint32_t slot) {
   const ThreadEntry& entry = sampler_->threads[slot];
   if (entry.quiet != 0 && entry.armed != 0 && arch::kernel_loads()) {
@@ -309,13 +311,14 @@ void ThreadTable::look_for_sandbox_before_loads(std::uint32_t slot) {
   }
 }
 
-// For threads without a timer of ours: a clock that shows less than it did is another thread's.
+// For threads without a timer of ours: a clock that shows less than before belongs to another
+// thread.
 bool ThreadTable::runs_backwards(const ThreadEntry& entry) {
   const auto& record = tables_.thread_slots[&entry - sampler_->threads];
   return engines::thread_cpu_ns(entry.tid) < record.cpu_at_disarm_ns;
 }
 
-// A thread that has worked for a while without a signal: its mask is worth a look.
+// True if a thread has worked for a while without a signal, so that its mask is worth a look.
 bool ThreadTable::looks_blocked(std::uint32_t slot, std::uint64_t cpu) const {
   ThreadEntry& entry = sampler_->threads[slot];
   const std::uint64_t expected = interval_ns_ > kMaxTickNs ? interval_ns_ : kMaxTickNs;
@@ -335,8 +338,8 @@ void ThreadTable::set_interval(std::uint64_t interval_ns) {
   }
 }
 
-// The clocks are read when all timers are gone, one soon after the other and right before the
-// process's, which the sum of them is compared with.
+// The clocks are read when all timers are gone, in quick succession and right before the process's
+// clock, which their sum is compared with.
 void ThreadTable::disarm_all() {
   births_.close();
   for (std::uint32_t slot = 0; slot < used_; ++slot) {
@@ -362,7 +365,8 @@ void ThreadTable::disarm_all() {
   }
 }
 
-// A fresh slot, or that of a thread which ended so long ago that the reader has all its samples.
+// Takes a fresh slot, or that of a thread that ended so long ago that the reader has all its
+// samples.
 bool ThreadTable::take_slot(std::uint32_t* slot) {
   if (used_ < sampler_->thread_capacity) {
     *slot = used_++;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The threads of the process: finds new ones by the ids that the kernel gives out, and both new and
-// ended ones in /proc/self/task, gives each a slot in the region and a timer. Nothing of the JVM is
-// asked or hooked for it. Agent's thread only.
+// The threads of the process. Finds new ones by the ids that the kernel gives out, and both new and
+// ended ones in /proc/self/task, and gives each a slot in the region and a timer. Neither asks the
+// JVM for threads nor hooks into it. Agent's thread only.
 
 #include "agent/jvm/thread_objects.h"
 #include "agent/os/process.h"
@@ -17,38 +17,40 @@
 
 namespace jprof::agent::recording {
 
-// Threads of the agent itself are never sampled: each registers before its first scan.
+// The agent's own threads are never sampled: each registers before its first scan.
 void register_agent_thread(std::int32_t tid);
 void forget_agent_thread(std::int32_t tid);
 
 class ThreadTable {
  public:
-  // Timers may use at most half of the queued signals that are left to this user, perf's clock at
-  // most half of the descriptors that are left to the process; a thread without an event of perf's
-  // gets a timer. Where perf's clock cannot be used at all, kPerfRefusal says why.
+  // Timers may use at most half of the queued signals left to this user, and perf's clock at most
+  // half of the descriptors left to the process; a thread without a perf event gets a timer. If
+  // perf's clock cannot be used at all, kPerfRefusal says why.
   void begin(sampling::Sampler* sampler, const PrivateTables& tables, int signal,
              std::uint64_t interval_ns, wire::Engine engine);
   // What the threads are armed with.
   wire::Engine engine() const { return engine_; }
 
-  // The first scan leaves names to name_first: to read them takes longer than to arm the threads.
+  // The first scan leaves names to name_first, because reading them takes longer than arming the
+  // threads.
   void arm_first();
-  // The kernel's names of the threads that arm_first has found, and what seccomp leaves the agent.
+  // Reads the kernel's names of the threads that arm_first has found, and the agent's seccomp
+  // state.
   void name_first();
-  // All that is to be done in between, each as often as it is due and cheap; each 20 ms.
+  // Does everything that recurs, each part as often as it is due and cheap. Call it every 20 ms.
   void tick(std::uint64_t now_ns);
-  // Arms threads that have begun since the last call, whatever their number; cheap if there are
-  // none. To be called often: see look_every_ns.
+  // Arms threads that have begun since the last call, however many; cheap if there are none. Call
+  // it often: see look_every_ns.
   void find_births(std::uint64_t now_ns);
-  // How soon to call it again: more often while threads are born, as far as that is cheap.
+  // How soon to call it again: sooner while threads are being born, as far as that is cheap.
   std::int64_t look_every_ns(std::uint64_t now_ns) const;
-  // All of them once more, with a few milliseconds of patience for those that were never named.
+  // Reads all names once more, and keeps trying for a few milliseconds for threads never named.
   void name_last_threads();
   // Brings CPU times, names and flags up to date; twice a second.
   void update();
-  // The interval of all timers, also of those that are made later.
+  // Sets the interval of all timers, including those that are made later.
   void set_interval(std::uint64_t interval_ns);
-  // Deletes every timer and notes the CPU times, with what of each is in no sample.
+  // Deletes every timer and notes the CPU times, and how much of each is in no sample.
   void disarm_all();
 
   std::uint32_t armed() const { return armed_; }
@@ -59,17 +61,17 @@ class ThreadTable {
   long last_error() const { return last_error_; }
 
  private:
-  // Arms new threads and retires ended ones, unless the last scan was so long ago that another one
+  // Arms new threads and retires ended ones, unless the last scan was so recent that another one
   // would cost more than about a thousandth of a CPU.
   void scan_if_due(std::uint64_t now_ns);
   void scan();
-  // Retires those that lived for less than a second; once in 100 ms.
+  // Retires threads that lived for less than a second; runs every 100 ms.
   void look_at_young(std::uint64_t now_ns);
-  // Where there are fewer timers than threads: gives them to those that work, from those that do
-  // not. Cheap if there are enough.
+  // If there are fewer timers than threads, moves timers from threads that do not work to those
+  // that do. Cheap if there are enough.
   void share_timers(std::uint64_t now_ns);
   // Finds out the Java names and ids of threads that were sampled as Java threads since the last
-  // call, and tries again where the collector was in the way. Cheap if there are none.
+  // call, and tries again if the collector was in the way. Cheap if there are none.
   void name_new_threads();
   void see(std::int32_t tid);
   void see_born(std::int32_t tid);
@@ -104,7 +106,7 @@ class ThreadTable {
 
   sampling::Sampler* sampler_ = nullptr;
   jvm::ThreadObjects objects_;
-  os::Seccomp seccomp_; // of the agent's own thread: what the process has
+  os::Seccomp seccomp_; // of the agent's own thread, which has what the process has
   bool seccomp_known_ = false;
   bool names_later_ = false;
   bool objects_opened_ = false;
@@ -115,18 +117,18 @@ class ThreadTable {
   std::uint32_t armed_ = 0;
   std::uint32_t failed_ = 0;
   std::uint32_t scan_number_ = 0;
-  std::uint32_t refused_ = 0; // for want of a slot, in the scan that runs
+  std::uint32_t refused_ = 0; // for want of a slot, in the current scan
   ThreadIndex index_;
   BirthWatch births_;
-  bool births_known_ = false;        // births_ finds them all, as far as scans have shown
+  bool births_known_ = false;        // births_ finds all new threads, as far as scans have shown
   std::uint32_t born_found_ = 0;     // by births_
-  std::uint32_t born_missed_ = 0;    // ... that a scan has found
-  bool finding_births_ = false;      // what is seen now comes from births_
+  std::uint32_t born_missed_ = 0;    // ... found only by a scan
+  bool finding_births_ = false;      // threads seen now come from births_
   std::uint64_t cpu_at_look_ns_ = 0; // of the agent's thread
   std::uint64_t look_cost_ns_ = 0;   // from one look to the next, lately
-  std::uint64_t next_arm_ns_ = 0;    // of births at first sight, see may_arm_at_once
+  std::uint64_t next_arm_ns_ = 0;    // at first sight: may_arm_at_once
   bool all_seen_ = true;             // the first scan has met every thread that was there
-  std::uint32_t names_left_ = 0;     // of those that the current second allows
+  std::uint32_t names_left_ = 0;     // to read in the current second
   std::uint64_t naming_second_ends_ns_ = 0;
   std::uint64_t begun_ns_ = 0;
   std::uint64_t last_birth_ns_ = 0;
@@ -134,11 +136,11 @@ class ThreadTable {
   std::uint64_t earliest_scan_ns_ = 0;
   wire::Engine engine_ = wire::Engine::kCpuTimer;
   std::uint64_t timer_budget_ = 0;
-  std::uint32_t timers_ = 0;     // of armed_, those by a timer
+  std::uint32_t timers_ = 0;     // those of armed_ with a timer
   std::uint32_t waiting_ = 0;    // threads that wait for one
   std::uint32_t share_from_ = 0; // the slot at which the next look at them begins
   std::uint32_t moves_left_ = 0; // timers that may go to another thread until next_share_ns_
-  std::uint32_t tries_left_ = 0; // the same, of looks for a thread that is idle
+  std::uint32_t tries_left_ = 0; // looks for an idle thread until then
   std::uint64_t next_share_ns_ = 0;
   std::uint64_t perf_budget_ = 0; // events that may still be opened
   std::uint64_t first_armed_ns_ = 0;

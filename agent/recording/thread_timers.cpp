@@ -19,14 +19,14 @@ using wire::Counter;
 using wire::ThreadFlag;
 
 constexpr std::uint16_t kMaxSkippedLooks = 15; // at the mask, as at the CPU clock
-// Looks at the threads that wait for a timer: one in so long, and so far apart that they take no
-// more than a thousandth of a CPU.
+// How often we look at the threads that wait for a timer: at most once per period, and so rarely
+// that it takes no more than a thousandth of a CPU.
 constexpr std::uint64_t kShareEveryNs = 100'000'000;
 constexpr std::uint64_t kShareCostFactor = 1000;
 constexpr std::uint32_t kMaxMoves = 8;  // between two looks, some 20 us each
-constexpr std::uint32_t kMaxTries = 32; // ... of threads that turned out to work
-// A timer can be taken from a thread that has not run for so long, or, where all have, from one
-// that has had it for so long.
+constexpr std::uint32_t kMaxTries = 32; // ... of threads that turned out to be at work
+// A timer can be taken from a thread that has not run for kIdleNs or, if all have, from one that
+// has held it for kHeldNs.
 constexpr std::uint64_t kIdleNs = 250'000'000;
 constexpr std::uint64_t kHeldNs = 250'000'000;
 
@@ -75,15 +75,15 @@ void ThreadTable::disarm(ThreadEntry& entry) {
   --armed_;
 }
 
-// A thread that began during the session is accounted for from its first nanosecond, however late
-// it is found.
+// Accounts for a thread that began during the session from its first nanosecond, however late it is
+// found.
 void ThreadTable::arm(std::uint32_t slot) {
   ThreadEntry& entry = sampler_->threads[slot];
   const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
   const std::uint64_t now = os::clock_ns(CLOCK_MONOTONIC);
   const bool born = tables_.notes[slot].born_ns != 0 && cpu <= now - begun_ns_;
   const std::uint64_t accounted = born ? 0 : cpu;
-  sampling::store_relaxed(entry.accounted_ns, accounted); // also of a thread that gets no timer
+  sampling::store_relaxed(entry.accounted_ns, accounted); // also for a thread that gets no timer
   long result = arm_by_engine(slot);
   if (result == -EAGAIN && !names_later_ && free_timer_of_idle(now)) {
     result = arm_by_engine(slot);
@@ -124,8 +124,8 @@ void ThreadTable::wait_for_timer(std::uint32_t slot) {
   ++waiting_;
 }
 
-// A thread that was without a timer has one: its first sample stands for all the time since the
-// last, so that none is missing.
+// A thread that had no timer has one now. Its first sample stands for all the time since its last
+// one, so none is missing.
 void ThreadTable::note_timer(std::uint32_t slot) {
   waiting_ -= tables_.notes[slot].waits;
   tables_.notes[slot].waits = 0;
@@ -138,7 +138,8 @@ void ThreadTable::note_timer(std::uint32_t slot) {
   });
 }
 
-// What a thread without a timer works is accounted for all the same; but only a timer shows where.
+// The CPU time of a thread without a timer is accounted for all the same, but only a timer shows
+// where it was spent.
 void ThreadTable::share_timers(std::uint64_t now) {
   if (now < next_share_ns_) {
     return;
@@ -162,13 +163,13 @@ void ThreadTable::share_timers(std::uint64_t now) {
   next_share_ns_ = now + pause;
 }
 
-// False if it needs a timer and none can be had: for the others there is none either. Where all
-// work, one goes to who has had work for a whole interval.
+// False if it needs a timer and none can be had, so there is none for the others either. If all
+// threads work, a timer goes to one that has worked for a whole interval.
 bool ThreadTable::look_at_waiting(std::uint32_t slot, std::uint64_t now) {
   ThreadEntry& entry = sampler_->threads[slot];
   const std::uint64_t cpu = engines::thread_cpu_ns(entry.tid);
   if (!note_cpu(slot, cpu, now) || sampling::is_open(sampler_->visits[slot])) {
-    return true; // it does nothing, or is busy with the last signal of its last timer
+    return true; // it is idle, or still handling the last signal of its last timer
   }
   long result = arm_by_engine(slot);
   if (result == -EAGAIN) {
@@ -185,7 +186,7 @@ bool ThreadTable::look_at_waiting(std::uint32_t slot, std::uint64_t now) {
   return true;
 }
 
-// The armed thread whose `since` is longest ago, and before `before_ns`.
+// Finds the armed thread whose `since` is longest ago, if that is before `before_ns`.
 template <typename Since>
 bool ThreadTable::find_longest(Since&& since, std::uint64_t before_ns, std::uint32_t* slot) const {
   bool found = false;
@@ -201,7 +202,8 @@ bool ThreadTable::find_longest(Since&& since, std::uint64_t before_ns, std::uint
   return found;
 }
 
-// Of the one that has not run for longest. Its clock says whether that is still so.
+// Takes the timer of the thread that has not run for longest, if its clock says that it still has
+// not.
 bool ThreadTable::free_timer_of_idle(std::uint64_t now) {
   std::uint32_t slot = 0;
   while (moves_left_ != 0 && tries_left_ != 0 &&
@@ -218,11 +220,11 @@ bool ThreadTable::free_timer_of_idle(std::uint64_t now) {
     }
     --tries_left_;
   }
-  tries_left_ = 0; // nobody is idle: the next threads that need one need not look again
+  tries_left_ = 0; // no thread is idle: the next ones that need a timer need not look again
   return false;
 }
 
-// All work: they take turns, each time for long enough to be sampled.
+// If all threads work, they take turns, each long enough to be sampled.
 bool ThreadTable::free_timer_of_busy(std::uint64_t now) {
   std::uint32_t slot = 0;
   if (moves_left_ == 0 ||
@@ -233,7 +235,7 @@ bool ThreadTable::free_timer_of_busy(std::uint64_t now) {
   return true;
 }
 
-// The thread's account goes on: a signal that its timer has sent already is refused as stale and
+// The thread's account continues: a signal that its timer has already sent is rejected as stale and
 // takes no time with it.
 void ThreadTable::take_timer_away(std::uint32_t slot) {
   disarm(sampler_->threads[slot]);
@@ -245,8 +247,8 @@ void ThreadTable::take_timer_away(std::uint32_t slot) {
   });
 }
 
-// A thread that blocks our signal may wait for signals, and would be handed ours as if somebody had
-// sent it. Its time goes on to be accounted for.
+// A thread that blocks our signal may wait for signals, and would receive ours as if somebody had
+// sent it. Its time is still accounted for.
 void ThreadTable::stop_signalling(std::uint32_t slot) {
   disarm(sampler_->threads[slot]);
   tables_.notes[slot].mask_looks_to_skip = 0;
@@ -259,7 +261,7 @@ void ThreadTable::stop_signalling(std::uint32_t slot) {
   });
 }
 
-// If it blocks it no more; looked at less and less often.
+// Arms the thread again if it no longer blocks our signal; looks less and less often.
 void ThreadTable::signal_again(std::uint32_t slot) {
   ThreadNote& note = tables_.notes[slot];
   if (note.mask_looks_to_skip != 0) {

@@ -16,7 +16,7 @@ void set(sampling::Sampler& sampler, Counter which, std::uint64_t value) {
 
 } // namespace
 
-// Everywhere the agent's clock is read first, so that the process's holds all of it.
+// The agent's clock is always read first, so that the process's clock includes all of it.
 void CpuClocks::begin(sampling::Sampler& sampler) {
   agent_at_begin_ns_ = os::clock_ns(CLOCK_THREAD_CPUTIME_ID);
   agent_before_turns_ns_ = agent_at_begin_ns_;
@@ -29,10 +29,10 @@ void CpuClocks::begin_end() {
   process_before_turns_ns_ = os::clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-// A thread is armed, and disarmed, when its turn comes, and this thread may be preempted, or
-// throttled for most of a period, between any two of them. The process's clock can also have been
-// up to a tick late at the first reading: reading a thread's clock brings it up to date, and arming
-// has read them all.
+// Threads are armed, and disarmed, one after another, and between any two this thread may be
+// preempted, or throttled for most of a period. The process's clock can also have been up to a tick
+// behind at the first reading: reading a thread's clock brings it up to date, and arming has read
+// them all.
 void CpuClocks::note_turns(sampling::Sampler& sampler) const {
   const std::uint64_t agent = os::clock_ns(CLOCK_THREAD_CPUTIME_ID) - agent_before_turns_ns_;
   const std::uint64_t all = os::clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process_before_turns_ns_;

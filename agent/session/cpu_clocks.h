@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The clocks with which a session's samples are compared: the CPU time of the whole process and, in
-// it, of the agent's own thread, which no sample stands for. Written to the region's counters, in
-// nanoseconds. The agent's thread only.
+// The clocks that a session's samples are compared with: the CPU time of the whole process and, as
+// part of it, that of the agent's own thread, which no sample covers. Written to the region's
+// counters, in nanoseconds. Agent's thread only.
 
 #include "agent/sampling/sampler.h"
 
@@ -18,11 +18,11 @@ class CpuClocks {
   void begin(sampling::Sampler& sampler);
   // Before the timers are taken away: no thread's account ends earlier.
   void begin_end();
-  // After the last of the first timers, and once all are gone: the accounts of all threads have
-  // begun, or ended.
+  // Call it when all of the first timers are armed, and again once all timers are gone: the
+  // accounts of all threads have then begun, or ended.
   void note_turns(sampling::Sampler& sampler) const;
-  // Now and then, and once the timers are gone. `settled`: whatever is done once a session has been
-  // done, so that the agent's thread uses from here on what it uses in any second.
+  // Call it now and then, and once the timers are gone. `settled`: all work that is done once per
+  // session is done, so from here on the agent's thread uses what it uses in any second.
   void note(sampling::Sampler& sampler, bool settled);
 
  private:

@@ -11,17 +11,18 @@ namespace jprof::agent {
 
 struct OverheadSample {
   std::uint64_t at_ns = 0; // CLOCK_MONOTONIC
-  // What samples took since the start: the CPU time of the handlers, and the signals, each of which
-  // costs delivery_ns as known now. Not the CPU time of the agent's own thread, which looks for new
-  // threads at a bounded cost, whatever the rate: no step would change it.
+  // What samples have cost since the start: the CPU time of the handlers, and the signals, each of
+  // which costs delivery_ns as currently known. The CPU time of the agent's own thread is not
+  // included: it looks for new threads at a bounded cost, whatever the rate, so no step would
+  // change it.
   std::uint64_t handler_ns = 0;
   std::uint64_t signals = 0;
   std::uint64_t delivery_ns = 0;
   std::uint64_t process_cpu_ns = 0; // CPU time of the whole process
 };
 
-// The cost of each second is compared with the CPU time that the process used in it, or with a
-// tenth of a CPU if it used less: nobody notices the cost in an idle process.
+// Compares the cost of each second with the CPU time that the process used in it, or with a tenth
+// of a CPU if it used less, because nobody notices the cost in an idle process.
 class OverheadLimit {
  public:
   OverheadLimit() = default;

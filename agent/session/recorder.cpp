@@ -40,16 +40,16 @@ using wire::RegionState;
 using wire::StopReason;
 
 constexpr std::uint64_t kMinWaitNs = 1'000'000;
-constexpr std::uint64_t kHandlersEveryNs = 12'000'000; // at each look but those of 5 ms
+constexpr std::uint64_t kHandlersEveryNs = 12'000'000; // at every look, except those 5 ms apart
 constexpr std::uint64_t kHalfSecondNs = 500'000'000;
 constexpr std::uint64_t kModulesEveryNs = 250'000'000;
 constexpr std::uint64_t kHandlerTimeoutNs = 2'000'000'000;
-// For what a thread may hold: so long the stop waits, and so long the agent's thread stays then.
+// For signals that a thread may still hold: how long the stop waits, and then the agent's thread.
 constexpr std::uint64_t kHeldTimeoutNs = 250'000'000;
 constexpr std::uint64_t kHeldPatienceNs = 60'000'000'000;
 
-// Only one session records at a time (session.cpp), so its parts need not be allocated. They are
-// not touched once the handlers are gone.
+// Only one session records at a time (session.cpp), so its parts can be static. They are not
+// touched once the handlers are gone.
 sampling::Sampler g_sampler;
 sampling::ModuleMap g_module_maps[2];
 recording::PrivateTables g_tables;
@@ -167,7 +167,7 @@ void Recorder::write_header() {
   store_release(header.magic, wire::kRegionMagic);
 }
 
-// What was needed to get ready is not taken from the duration.
+// The time needed to get ready is not deducted from the duration.
 void Recorder::begin_time() {
   auto& header = *g_sampler.header;
   header.start_mono_ns = now_ns();
@@ -186,8 +186,8 @@ Failure Recorder::take_signal() {
   return failure;
 }
 
-// What the JVM's own walkers need; nothing for ours. Behind the handlers: a fault of this thread
-// must reach the JVM, whose thread it becomes.
+// Prepares what the JVM's own walkers need; ours needs nothing. After the handlers are installed:
+// this thread becomes one of the JVM's, which must get its faults.
 Failure Recorder::open_walker() {
   const auto walker = static_cast<wire::Walker>(start_.walker);
   g_sampler.call_trace = nullptr;
@@ -206,7 +206,8 @@ Failure Recorder::open_walker() {
   if (leaves && !agreed) {
     return {AgentStatus::kLeavesBehind, 0, ""};
   }
-  set(Counter::kLeftBehind, leaves ? 1 : 0); // whatever comes: the JVM does it first
+  set(Counter::kLeftBehind,
+      leaves ? 1 : 0); // even if open() fails: the JVM makes this change first
   const char* why = g_tools.open(java_vm_);
   if (why == nullptr && walker == wire::Walker::kAsyncGetCallTrace) {
     g_sampler.call_trace = os::find_symbol_in("libjvm.so", "AsyncGetCallTrace");
@@ -244,7 +245,7 @@ Failure Recorder::arm_threads() {
     return {AgentStatus::kNoTimers, g_threads.last_error(),
             "not one timer could be made (RLIMIT_SIGPENDING?)"};
   }
-  g_threads.name_first(); // before the sidecar looks: it would write them without names first
+  g_threads.name_first(); // before the sidecar looks, which would write them without names
   const std::uint64_t start_nanos = g_threads.first_armed_ns() - received_ns_;
   set(Counter::kStartNanos, start_nanos);
   auto started = make_message<wire::StartedMessage>(wire::ControlType::kStarted);
@@ -284,8 +285,8 @@ StopReason Recorder::run() {
     if (now >= deadline) {
       return StopReason::kDeadline;
     }
-    // Soon: whoever took the signal over may give it back to the kernel, which would then end the
-    // JVM at our next one.
+    // Stop soon: whoever took the signal over may restore the default action, and our next signal
+    // would then end the JVM.
     if (now >= next_handlers) {
       next_handlers = now + kHandlersEveryNs;
       if (!sampling::handler_is_ours()) {
@@ -316,8 +317,7 @@ StopReason Recorder::run() {
   }
 }
 
-// True if one of them, or the hang-up, ends the session. Waits until the next look if there is
-// none.
+// True if a message, or a hang-up, ends the session. Waits until the next look if there is none.
 bool Recorder::handle_messages(StopReason* reason) {
   ReceivedMessage message;
   const std::int64_t look = g_threads.look_every_ns(now_ns());
@@ -381,15 +381,14 @@ bool Recorder::every_half_second(std::uint64_t now, StopReason* reason) {
   return false;
 }
 
-// Before the first timer: each sample of a virtual thread before would be without its callers.
-// Behind the handlers: it reads what may not be there.
+// Runs before the first timer: until then a sample of a virtual thread would lack its callers. Runs
+// after the handlers are installed: it reads memory that may not be there.
 void Recorder::learn_jvm() {
   g_sampler.vm.stub_names = jvm::read_stub_names(g_sampler.vm);
   g_sampler.frozen.store(jvm::read_frozen_layout(g_sampler.vm), std::memory_order_release);
 }
 
-// Gives up detail, step by step, where sampling costs more than was allowed; true if all steps were
-// in vain.
+// Gives up detail, step by step, if sampling costs more than is allowed; true if no step helped.
 bool Recorder::over_limit(std::uint64_t now) {
   const OverheadSample sample{.at_ns = now,
                               .handler_ns = get(Counter::kHandlerNanos),
@@ -424,7 +423,7 @@ void Recorder::stop(StopReason reason) {
   stop_ns_ = now_ns();
   cpu_clocks_.begin_end();
   g_threads.disarm_all();
-  cpu_clocks_.note(g_sampler, false); // what the JVM works from here on is in no sample
+  cpu_clocks_.note(g_sampler, false); // the JVM's work from here on is in no sample
   cpu_clocks_.note_turns(g_sampler);
   g_inlining_detail.restore();
   recording::keep_code_age(g_sampler, reason);
@@ -446,7 +445,7 @@ void Recorder::stop(StopReason reason) {
   store_release(header.state, static_cast<std::uint32_t>(RegionState::kStopped));
 }
 
-// What handlers need. In this order: the walker reads what may not be there.
+// Takes back what handlers need. The order matters: the walker reads memory that may not be there.
 void Recorder::take_back() {
   close_walker(stop_reason_);
   sampling::guard(nullptr);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The recording part of a session: region, handlers, timers, and their removal in the one order
+// The recording part of a session: region, handlers and timers, and their removal in the only order
 // that cannot kill the JVM (docs/design/agent.md). One at a time; the session's thread only.
 
 #include "agent/control/control_channel.h"
@@ -29,26 +29,28 @@ class Recorder {
            const std::atomic<bool>& vm_exits, JavaVM* java_vm)
       : channel_(channel), start_(start), vm_exits_(vm_exits), java_vm_(java_vm) {}
 
-  // Maps the region, reads the JVM's layout, installs the handlers, arms the threads and says so to
-  // the sidecar. After a failure, abandon() ends what was begun, as stop() does.
+  // Maps the region, reads the JVM's layout, installs the handlers, arms the threads and tells the
+  // sidecar. After a failure, abandon() undoes what was begun, as stop() does.
   Failure begin(int region_fd, const jvm::JavaThreadKey& java_thread_key);
   void abandon();
 
   // Records until something ends it.
   wire::StopReason run();
-  // Ends sampling; the region is final afterwards, but for what stragglers still write.
+  // Ends sampling. The region is final afterwards, except for what stragglers still write.
   void stop(wire::StopReason reason);
   // Tells the sidecar, which may then begin another session at once, unless there are stragglers.
   void say_stopped();
-  // Handlers that had not left when the stop's patience was over. Until wait_for_stragglers() they
-  // use the region and all that belongs to a session.
+  // Stragglers are handlers that had not returned by the stop's deadline. Until
+  // wait_for_stragglers() returns they use the region and everything else that belongs to a
+  // session.
   bool has_stragglers() const { return in_flight_ != 0; }
-  // One of their threads; 0 if none is known.
+  // The thread of one of them; 0 if none is known.
   std::int32_t straggler() const;
-  // Waits without limit, but for the JVM's end, and then takes back what they needed.
+  // Waits until they have returned or the JVM ends, without a time limit, then takes back what they
+  // needed.
   void wait_for_stragglers();
   void unmap();
-  // Waits for a minute at most until the signal's handler can be taken away, if it is still there.
+  // Waits at most a minute until the signal's handler can be removed, if it is still installed.
   void retire();
 
  private:

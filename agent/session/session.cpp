@@ -28,7 +28,7 @@ constexpr std::int64_t kStartTimeoutNs = 10'000'000'000;
 constexpr std::int64_t kGoodbyeTimeoutNs = 5'000'000'000;
 constexpr std::size_t kMaxRequests = 4;
 
-// Requests on their way to a thread: the heap belongs to the JVM, so they live here.
+// Requests on their way to a thread. They are static because the heap belongs to the JVM.
 struct RequestSlot {
   std::atomic<bool> taken{false};
   SessionRequest request;
@@ -37,8 +37,8 @@ RequestSlot g_requests[kMaxRequests];
 
 // Held by the recording session, from its first look at the JVM until its handlers are gone.
 std::atomic<bool> g_recording{false};
-// While a thread is still in the handler of a session that has ended: its tid, or 0 if unknown.
-// g_recording is held as long as that.
+// While a thread is still in the handler of an ended session: its tid, or 0 if unknown. g_recording
+// is held until it has left.
 constexpr std::int32_t kNoStraggler = -1;
 std::atomic<std::int32_t> g_straggler{kNoStraggler};
 std::atomic<bool> g_vm_exits{false};
@@ -65,8 +65,8 @@ void send_failure(ControlChannel& channel, const Failure& failure) {
   channel.wait_for_hang_up(kGoodbyeTimeoutNs);
 }
 
-// Waits for the start message; false if the sidecar went away or stayed silent, or if we may not
-// read.
+// Waits for the start message; false if the sidecar went away or stayed silent, or if a seccomp
+// filter does not let us read.
 bool receive_start(ControlChannel& channel, ReceivedMessage* message) {
   const std::uint64_t deadline =
       os::clock_ns(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(kStartTimeoutNs);
@@ -112,8 +112,8 @@ Failure check_start(const ReceivedMessage& message) {
   return Failure{};
 }
 
-// Returns when the region, the socket and its descriptor are gone. It admits the next session as
-// soon as nothing of this one can be in its way.
+// Returns when the region, the socket and its descriptor are gone. Admits the next session as soon
+// as nothing of this one can be in its way.
 void record(ControlChannel& channel, ReceivedMessage& message, const SessionRequest& request) {
   const auto* start = message.as<wire::StartMessage>();
   Recorder recorder(channel, *start, g_vm_exits, request.java_vm);
@@ -222,8 +222,8 @@ void* session_thread(void* argument) {
   return nullptr;
 }
 
-// libc's own thread functions, found by name: in old releases they are in another library, which a
-// JVM has loaded.
+// Finds libc's thread functions by name: in old releases they are in another library, which a JVM
+// has loaded.
 int start_thread(void* (*function)(void*), void* argument) {
   using AttributeInit = int (*)(void*);
   using AttributeSize = int (*)(void*, std::size_t);
@@ -249,7 +249,7 @@ int start_thread(void* (*function)(void*), void* argument) {
       return result;
     }
   }
-  // Too small for the thread-local storage of this process: use the default size.
+  // Too small for this process's thread-local storage: use the default size.
   init(attributes);
   set_state(attributes, kDetached);
   return create(&thread, attributes, function, argument);

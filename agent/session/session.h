@@ -3,7 +3,7 @@
 #pragma once
 
 // One recording in this JVM, from the connection to the sidecar until only the library itself is
-// left. At most one session records at a time; a second one is refused on its own socket.
+// left. At most one session records at a time; a second one is refused over its own socket.
 
 #include "agent/control/options.h"
 #include "agent/jvm/java_thread.h"
