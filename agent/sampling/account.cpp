@@ -18,9 +18,9 @@ std::uint64_t account_to(ThreadEntry& entry, std::uint64_t cpu_ns) {
   return 0;
 }
 
-// A tick late in a burst of work has more CPU time before it than an early one. Were its weight all
-// of that, late ticks would weigh more. So an eighth of the excess is told, and the rest later, up
-// to one interval; what is beyond that is no matter of where the ticks fall.
+// A tick late in a burst of work has more CPU time before it than an early one. If its weight were
+// all of that, late ticks would weigh more. So an eighth of the excess is accounted for now and the
+// rest later, up to one interval; any more does not depend on where the ticks fall.
 std::uint64_t account_ticks_to(ThreadEntry& entry, std::uint64_t cpu_ns, std::uint64_t ticks_ns) {
   const auto due = static_cast<std::int64_t>(cpu_ns - load_relaxed(entry.accounted_ns));
   const std::int64_t excess = due - static_cast<std::int64_t>(ticks_ns);

@@ -3,8 +3,8 @@
 #pragma once
 
 // A bump allocator in a section of the recording region (lib/wire/region.h, "Arenas"). Handlers on
-// many threads reserve at once; nothing is freed but the whole, by the agent's thread, when no
-// handler uses it. Signal-safe.
+// many threads may reserve at once. The agent's thread frees only the whole arena, when no handler
+// uses it. Signal-safe.
 
 #include "agent/sampling/shared_memory.h"
 
@@ -18,7 +18,7 @@ struct Arena {
   std::uint64_t bytes = 0;
   std::uint64_t* committed = nullptr; // in the region's header: the reader's upper bound
 
-  // Zeroed room of `wanted` bytes (a multiple of 8); null if there is none.
+  // Reserves `wanted` zeroed bytes (a multiple of 8); null if there is no room.
   void* reserve(std::uint64_t wanted) const {
     std::uint64_t at = load_relaxed(*committed);
     do {
@@ -41,7 +41,7 @@ struct Arena {
 
 // Open addressing over arena offsets; 0 is an empty slot. Power-of-two size.
 struct OffsetTable {
-  std::uint64_t* slots = nullptr; // offset in the low half, a piece of the hash in the high half
+  std::uint64_t* slots = nullptr; // offset in the low half, part of the hash in the high half
   std::uint64_t mask = 0;
 };
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A thread may block SIGSEGV and SIGBUS, as one does that blocks all it can, and one that is inside
-// of its own handler for a fault. A load that faults there reaches no handler, ours least of all:
-// the kernel puts the default action back, for the whole process, and ends it
-// (force_sig_info_to_task of kernel/signal.c). In signal handlers, on their own thread.
+// A thread may block SIGSEGV and SIGBUS: because it blocks every signal it can, or because it is in
+// its own fault handler. A load that faults there reaches no handler at all: the kernel restores
+// the default action for the whole process, and ends it (force_sig_info_to_task in
+// kernel/signal.c). For signal handlers, on their own thread.
 
 #include "agent/os/system.h"
 
@@ -18,9 +18,9 @@ namespace jprof::agent::sampling {
 inline constexpr std::uint64_t kFaultSignals =
     std::uint64_t{1} << (SIGSEGV - 1) | std::uint64_t{1} << (SIGBUS - 1);
 
-// True if loads may fault in the rest of this handler, which interrupted `ucontext`. Where they
-// could not, unblocks both signals until the handler returns, when the kernel puts back the mask
-// that it found. `may_call`: a system call of ours does this thread no harm.
+// True if loads may fault in the rest of this handler, which interrupted `ucontext`. If the signals
+// are blocked, unblocks both until the handler returns, when the kernel restores the mask that it
+// found. `may_call`: a system call of ours does this thread no harm.
 inline bool let_faults_arrive(const void* ucontext, bool may_call) {
   std::uint64_t blocked = 0; // the kernel's mask is the first word of libc's
   __builtin_memcpy(&blocked, static_cast<const char*>(ucontext) + offsetof(ucontext_t, uc_sigmask),

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads DWARF's variable-length encodings from memory that may not be there. After a failed load
-// every read gives 0 and ok() is false. Signal-safe.
+// Reads DWARF's variable-length encodings from memory that may not be mapped. After a failed load
+// every read returns 0 and ok() is false. Signal-safe.
 
 #include "agent/arch/safe_load.h"
 

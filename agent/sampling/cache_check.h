@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For tests (wire::StartFlag::kCheckCache): walks each stack once more without the cache of frames,
-// and tells where the two differ. Signal-safe.
+// For tests (wire::StartFlag::kCheckCache): walks each stack once more without the frame cache, and
+// reports whether the two differ. Signal-safe.
 
 #include "agent/sampling/name_store.h"
 #include "agent/sampling/stack_walker.h"
@@ -51,11 +51,11 @@ inline bool are_same_stack(const NameStore& names, const WalkedStack& one, const
   return true;
 }
 
-// `walk(frames, cached)` walks the stack with the cache, or without it. False if `stack`, which has
-// been found with it and is in `frames`, differs from what is found without it, and did so each
-// time: while a thread stands in its handler the JVM may still patch its return addresses, and a
-// collector may move what is frozen, but not again and again. `others` has as much room as
-// `frames`.
+// `walk(frames, cached)` walks the stack with the cache, or without it. False if `stack`, which was
+// found with the cache and is in `frames`, differs every time from the one found without it. It
+// tries more than once because, while a thread is in its handler, the JVM may still patch its
+// return addresses, and a collector may move frozen frames, but not again and again. `others` has
+// as much room as `frames`.
 template <typename Walk>
 bool is_same_without_cache(const NameStore& names, Walk&& walk, WalkedStack* stack,
                            wire::Frame* frames, wire::Frame* others) {

@@ -35,7 +35,7 @@ struct Row {
   Rule return_address;
 };
 
-// What a CIE says about all of its functions.
+// What a CIE says about all its functions.
 struct Common {
   std::uint64_t code_alignment = 1;
   std::int64_t data_alignment = 1;
@@ -78,7 +78,8 @@ bool read_pointer(ByteCursor& cursor, std::uint8_t encoding, std::uint64_t* valu
   return cursor.ok();
 }
 
-// The end of a record, past its length; false where it is of the 64-bit form or absurd.
+// The end of a record, past its length; false if the record has the 64-bit form or an absurd
+// length.
 bool open_record(std::uint64_t address, std::uint64_t* end) {
   std::uint32_t length = 0;
   if (!load(address, &length) || length < 8 || length > kMaxRecordBytes) {
@@ -102,7 +103,7 @@ bool read_augmentation(ByteCursor& cursor, const char* letters, Common* common) 
       if (!read_pointer(cursor, encoding, &ignored)) {
         return false;
       }
-    } else if (*letter != 'B') { // 'S': a signal's frame, which we do not follow; or unknown
+    } else if (*letter != 'B') { // 'S', a signal frame, which we do not follow, or unknown
       return false;
     }
   }
@@ -264,7 +265,7 @@ class RowBuilder {
     std::uint64_t number = 0;
     switch (opcode) {
     case 0x00: // nop
-    case 0x2d: // AARCH64_negate_ra_state: the return address is stripped in any case
+    case 0x2d: // AARCH64_negate_ra_state: we strip the return address anyway
       break;
     case 0x02: // advance_loc1, 2, 4
     case 0x03:
@@ -319,7 +320,8 @@ class RowBuilder {
     return true;
   }
 
-  // The extended instructions that say how the frame's own address is found; false for any other.
+  // Handles the extended instructions that say how to find the frame's own address; false for
+  // others.
   bool define_cfa(std::uint8_t opcode, ByteCursor& cursor) {
     const std::int64_t scale = function_.common.data_alignment;
     switch (opcode) {
@@ -351,7 +353,7 @@ class RowBuilder {
     return true;
   }
 
-  // False when the next row would be behind the pc.
+  // False if the next row would be past the pc.
   bool advance(std::uint64_t delta) {
     if (location_ == ~std::uint64_t{0}) {
       return true;
@@ -360,8 +362,8 @@ class RowBuilder {
     return location_ <= pc_;
   }
 
-  // The one expression in use on x86-64: the linker's for its procedure linkage table, where the
-  // frame grows by 8 in the last bytes of each entry of 16 (LSB; binutils, elf64-x86-64.c).
+  // The only expression in use on x86-64: the linker's for its procedure linkage table, where the
+  // frame grows by 8 in the last bytes of each 16-byte entry (LSB; binutils, elf64-x86-64.c).
   void define_by_expression(ByteCursor& cursor) {
     constexpr std::uint8_t kLinkage[] = {0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a,
                                          0x00, 0x2a, 0x33, 0x24, 0x22};
@@ -372,7 +374,7 @@ class RowBuilder {
       bool matches = true;
       for (std::size_t i = 0; i < sizeof kLinkage; ++i) {
         const std::uint8_t byte = cursor.byte();
-        if (i == 6) { // lit10 or lit11: from which byte of an entry on
+        if (i == 6) { // lit10 or lit11: the byte of an entry where it grows
           row_.cfa_offset = byte - 0x30;
         } else {
           matches = matches && byte == kLinkage[i];
@@ -425,7 +427,7 @@ FrameRule rule_of(const Row& row) {
   } else if (row.cfa == CfaKind::kRegister && row.cfa_register == arch::kDwarfFramePointer) {
     rule.base = FrameBase::kFramePointer;
   }
-  // What only an expression or another register tells is not followed.
+  // A frame that needs an expression or another register is not followed.
   if (row.return_address.kind == RuleKind::kOther || row.frame_pointer.kind == RuleKind::kOther) {
     rule.base = FrameBase::kUnknown;
   }

@@ -12,13 +12,13 @@ using arch::load;
 constexpr std::uint64_t kMaxScannedWords = 128;
 constexpr std::uint64_t kMaxFunctionBytes = 16384;
 constexpr std::uint64_t kMaxWrapperBytes = 384; // os::free has 240 of them before its jump to free
-constexpr std::uint64_t kLinkageBytes = 16;     // of an entry of a linkage table
+constexpr std::uint64_t kLinkageBytes = 16;     // of an entry in a linkage table
 constexpr std::uint64_t kElsewhere = ~std::uint64_t{0};
 constexpr std::uint64_t kSavedRegisters = 6; // rbx, rbp, r12 to r15
 constexpr int kMaxJumps = 4;
 
-// How far `pc` is into the function at `target`, or where a jump there leads, or into that jump;
-// kElsewhere if it is not in any.
+// How far `pc` is into the function at `target`, or into the one that a jump there leads to, or
+// into that jump; kElsewhere if it is in none of them.
 std::uint64_t distance_into(std::uint64_t target, std::uint64_t pc) {
   std::uint64_t next = target;
   for (int jumps = 0; next != 0 && jumps <= kMaxJumps; ++jumps) {
@@ -31,7 +31,7 @@ std::uint64_t distance_into(std::uint64_t target, std::uint64_t pc) {
   return target != 0 && target <= pc && pc - target < kMaxFunctionBytes ? pc - target : kElsewhere;
 }
 
-// As distance_into(), of what the function at `target` calls in its own place, at its end.
+// Like distance_into(), for the function that the one at `target` tail-calls.
 std::uint64_t distance_behind(std::uint64_t target, std::uint64_t pc) {
   std::uint64_t nearest = kElsewhere;
   if (target == 0 || arch::jump_target(target) != 0) {
@@ -45,9 +45,9 @@ std::uint64_t distance_behind(std::uint64_t target, std::uint64_t pc) {
   return nearest;
 }
 
-// True if the frame record at `fp` may be the one that was current when the frames above `sp` were,
-// the innermost of them at `pc`: what it returns to has called what holds the pc, as far as it
-// says so.
+// True if the frame record at `fp` may be the current one of the frames above `sp`, whose innermost
+// is at `pc`: the call that it returns to leads to the code that holds the pc, as far as it names a
+// target.
 bool is_frame_record(const ModuleMap& modules, std::uint64_t fp, std::uint64_t pc,
                      std::uint64_t sp) {
   std::uint64_t caller = 0;
@@ -59,8 +59,8 @@ bool is_frame_record(const ModuleMap& modules, std::uint64_t fp, std::uint64_t p
          (target == 0 || distance_into(target, pc) != kElsewhere);
 }
 
-// The word of the stack that is the return address of who has called what holds the pc: of all that
-// the calls before them lead to, the function that begins next to it. 0: none.
+// The stack word that is the return address into the caller of the code that holds the pc: of all
+// candidates, the one whose call leads to the function that begins closest to the pc. 0: none.
 template <typename Distance>
 std::uint64_t find_call(const ModuleMap& modules, const arch::Registers& at, Distance distance) {
   std::uint64_t nearest = kElsewhere;
@@ -104,7 +104,7 @@ bool leave_by_call_site(const ModuleMap& modules, arch::Registers& registers) {
   if (slot == 0 || !load(slot, &pc)) {
     return false;
   }
-  // The callee has saved the caller's frame pointer, if it uses the register at all.
+  // The callee has saved the caller's frame pointer if it uses that register at all.
   const std::uint64_t sp = slot + 8;
   for (std::uint64_t saved = 1; saved <= kSavedRegisters; ++saved) {
     const std::uint64_t place = slot - saved * 8;

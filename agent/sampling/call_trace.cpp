@@ -14,7 +14,7 @@ namespace {
 
 using wire::ErrorFrame;
 
-// prims/forte.cpp: ASGCT_CallFrame, ASGCT_CallTrace and the codes that num_frames may have.
+// prims/forte.cpp: ASGCT_CallFrame, ASGCT_CallTrace and the error codes in num_frames.
 struct CallFrame {
   std::int32_t bytecode_index;
   std::uint64_t method_id;
@@ -29,7 +29,7 @@ struct CallTrace {
 ErrorFrame error_of(std::int32_t code) {
   switch (code) {
   case 0:  // no Java frame
-  case -3: // native code of a thread that Java code has not called
+  case -3: // native code that was not called from Java
     return ErrorFrame::kNoJavaFrames;
   case -2:
     return ErrorFrame::kGcActive;
@@ -47,7 +47,7 @@ ErrorFrame error_of(std::int32_t code) {
   }
 }
 
-// JavaThreadState: a thread that is being made (2, 3) or has no state has nothing to be walked.
+// JavaThreadState: a thread that is being created (2, 3) or has no state has nothing to walk.
 bool is_walkable(const VmLayout& vm, std::uint64_t java_thread) {
   constexpr std::uint32_t kInNative = 4;
   constexpr std::uint32_t kBlockedInTransition = 11;
@@ -74,14 +74,14 @@ WalkedStack walk_by_call_trace(const VmLayout& vm, const NameStore& names,
   if (!is_walkable(vm, request.java_thread)) {
     return failed(request.frames, ErrorFrame::kUnsafeState);
   }
-  // HotSpot looks the blob up as well, and some releases end the JVM when they dislike what they
-  // find: what we cannot explain it is not asked about.
+  // HotSpot looks up the blob too, and some releases end the JVM if they dislike what they find, so
+  // we do not ask it about a pc that we cannot explain.
   const std::uint64_t pc = arch::read_registers(request.ucontext).pc;
   CodeBlob blob;
   if (vm.contains_code(pc) && !find_blob(vm, pc, &blob)) {
     return failed(request.frames, ErrorFrame::kUnknownBlob);
   }
-  // Its frames are twice as large as ours, which take their place from the front.
+  // Its frames are twice as large as ours, which overwrite them from the front.
   auto* found = reinterpret_cast<CallFrame*>(request.frames);
   CallTrace trace{.jni_env = request.java_thread + static_cast<std::uint64_t>(vm.env_offset),
                   .count = 0,

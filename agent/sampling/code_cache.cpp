@@ -79,7 +79,7 @@ bool read_blob(const VmLayout& vm, std::uint64_t address, CodeBlob* blob) {
   return true;
 }
 
-// Where the blob begins whose block holds `pc`; 0 where that is in no used block.
+// The start of the blob whose block holds `pc`; 0 if `pc` is in no used block.
 std::uint64_t blob_address(const VmLayout& vm, std::uint64_t pc) {
   for (std::uint32_t i = 0; i < vm.heap_count; ++i) {
     const CodeHeap& heap = vm.heaps[i];

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From a pc to the piece of generated code that holds it. Signal-safe.
+// Finds the blob of generated code that holds a pc. Signal-safe.
 
 #include "agent/sampling/vm_layout.h"
 
@@ -13,7 +13,7 @@ namespace jprof::agent::sampling {
 enum class BlobKind : std::uint8_t {
   kInterpreter,
   kCompiled, // an nmethod: compiled Java code or the wrapper of a native method
-  kStub,     // all else: adapters, stub routines, runtime stubs
+  kStub,     // everything else: adapters, stub routines, runtime stubs
 };
 
 struct CodeBlob {
@@ -28,14 +28,14 @@ struct CodeBlob {
   bool contains(std::uint64_t pc) const { return pc >= address && pc < end; }
 };
 
-// Reads a field of the width that it has in this JVM.
+// Reads a field at the width that it has in this JVM.
 bool read_int(std::uint64_t object, const IntField& field, std::int64_t* value);
 
-// True if the used block that holds `pc` is that of the blob at `address`, as the code cache says
-// now: two loads, of few lines.
+// True if the code cache says that the used block that holds `pc` is now that of the blob at
+// `address`. Takes two loads, of few cache lines.
 bool is_in_blob(const VmLayout& vm, std::uint64_t pc, std::uint64_t address);
 
-// False where `pc` is in no used block of the code cache.
+// False if `pc` is in no used block of the code cache.
 bool find_blob(const VmLayout& vm, std::uint64_t pc, CodeBlob* blob);
 
 } // namespace jprof::agent::sampling

@@ -44,7 +44,7 @@ bool find_metadata(const VmLayout& vm, const CodeBlob& blob, std::uint64_t* meta
   return true;
 }
 
-// One number in the UNSIGNED5 code: up to five bytes, of which those below 192 end a number.
+// Reads one number in UNSIGNED5 encoding: up to five bytes; a byte below 192 ends the number.
 bool read_number(const VmLayout& vm, std::uint64_t& position, std::uint32_t* value) {
   const std::uint32_t bias = vm.number_bias;
   std::uint32_t sum = 0;
@@ -68,8 +68,8 @@ std::uint64_t pc_desc_count(const CompiledMethod& compiled) {
   return compiled.scopes_pcs_end > compiled.scopes_pcs && count <= kMaxPcDescs ? count : 0;
 }
 
-// Address of the first description at or behind `pc`, and its pc offset. The array is sorted and
-// ends with a sentinel.
+// Finds the address of the first descriptor at or after `pc`, and its pc offset. The array is
+// sorted and ends with a sentinel.
 bool find_pc_desc(const CompiledMethod& compiled, std::uint64_t pc, std::uint64_t* found,
                   std::int32_t* found_offset) {
   const auto wanted = static_cast<std::int32_t>(pc - compiled.code_begin);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What an nmethod says about a pc in it: which methods, inlined into each other, the code there
+// What an nmethod says about a pc in it: which methods, inlined into one another, the code there
 // came from. Formats: code/pcDesc.hpp, code/debugInfoRec.cpp, utilities/unsigned5.hpp of OpenJDK.
 // Signal-safe.
 
@@ -33,7 +33,7 @@ struct Scope {
   std::uint32_t sender = 0; // decode offset of the scope that this one is inlined into; 0: none
 };
 
-// The scope of the first pc description at or behind `pc`; false if there is none.
+// The scope of the first pc descriptor at or after `pc`; false if there is none.
 bool innermost_scope(const VmLayout& vm, const CompiledMethod& compiled, std::uint64_t pc,
                      Scope* scope);
 // The scope at a decode offset.
@@ -44,7 +44,7 @@ bool scope_at(const VmLayout& vm, const CompiledMethod& compiled, std::uint32_t 
 bool is_call_return(const CompiledMethod& compiled, std::uint64_t pc);
 
 // If `pc` is the nmethod's deoptimisation handler, which has replaced the return address of a frame
-// with stack pointer `sp`, gives the address that it replaced.
+// whose stack pointer is `sp`, returns the address that it replaced.
 bool original_pc(const VmLayout& vm, const CodeBlob& blob, std::uint64_t sp, std::uint64_t* pc);
 
 } // namespace jprof::agent::sampling

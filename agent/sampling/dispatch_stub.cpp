@@ -11,7 +11,7 @@ using arch::load;
 
 constexpr char kChunks[] = "vtable chunks";
 
-// The header in front of the code (class VtableStub, code/vtableStubs.hpp).
+// The header before the code (class VtableStub, code/vtableStubs.hpp).
 struct Header {
   std::uint64_t next = 0;
   std::uint16_t index = 0;
@@ -24,7 +24,7 @@ constexpr std::uint16_t kMaxBytes = 1024; // of one stub
 constexpr std::uint16_t kMaxIndex = 0x7fff;
 constexpr std::uint32_t kLastKnown = 25;
 
-// The chain leads from stub to stub, so that code is not taken for a header.
+// Follows the chain from stub to stub, so that code is not mistaken for a header.
 bool is_header(const VmLayout& vm, const Header& header) {
   return (header.next == 0 || (vm.contains_code(header.next) && (header.next & 7) == 0)) &&
          header.index <= kMaxIndex && header.abstract_at < kMaxBytes &&

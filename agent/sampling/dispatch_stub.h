@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The stubs by which compiled code calls a method of a class (vtable) or of an interface (itable)
-// when it has met too many classes there. All lie in blobs named "vtable chunks". Signal-safe.
+// The stubs through which compiled code calls a method of a class (vtable) or of an interface
+// (itable) once a call site has met too many classes. All lie in blobs named "vtable chunks".
+// Signal-safe.
 
 #include "agent/sampling/code_cache.h"
 #include "agent/sampling/vm_layout.h"
@@ -12,7 +13,7 @@
 
 namespace jprof::agent::sampling {
 
-// What kind of these the stub around `pc` is; null if `pc` is in none, or it cannot be told.
+// The kind of the stub around `pc`; null if `pc` is in none, or the kind is unknown.
 const char* dispatch_stub_name(const VmLayout& vm, const CodeBlob& blob, std::uint64_t pc);
 
 } // namespace jprof::agent::sampling

@@ -12,38 +12,39 @@ namespace {
 
 using os::KernelSigaction;
 
-// Different actions that may be replaced in the life of a JVM: its own, and one for each profiler
-// or crash reporter that comes to stay.
+// How many different actions may be replaced in the life of a JVM: its own, and one for each
+// profiler or crash reporter that installs itself.
 constexpr std::uint32_t kMaxLinks = 8;
 constexpr unsigned kMaxTries = 3;
 
-// An action that ours replaced, for good: somebody may have saved our entry point since.
+// An action that ours replaced. Kept for good, because somebody may have saved our entry point
+// since.
 struct Link {
   KernelSigaction before;
   std::atomic<bool> used{false};
 };
 struct Chain {
   int signal;
-  Link links[kMaxLinks]; // the first one: what was there before us
+  Link links[kMaxLinks]; // the first one is what was there before us
 };
 Chain g_chains[2] = {{.signal = SIGSEGV, .links = {}}, {.signal = SIGBUS, .links = {}}};
 bool g_wanted = false; // a session has them installed
 std::atomic<Sampler*> g_guarded{nullptr};
-// HotSpot's own entry for programs that chain to it (signal chaining, "jvm.h" of 8 to 25).
+// HotSpot's entry for programs that chain to it (signal chaining, "jvm.h" of 8 to 25).
 std::atomic<int (*)(int, siginfo_t*, void*, int)> g_jvm_handler{nullptr};
 
 Chain& chain_of(int signal) {
   return g_chains[signal == SIGBUS ? 1 : 0];
 }
 
-// Stands on the stack while an entry point passes a fault on, so that the same fault, passed back
-// to it by whom it was passed to, is known again.
+// Is on the stack while an entry point passes a fault on, so that the entry point recognises the
+// same fault if the next handler passes it back.
 struct PassingOn {
   volatile std::uint64_t mark;
   volatile std::uint64_t context;
 };
 constexpr std::uint64_t kPassingOn = 0x6a70726f66a55a6aULL;
-constexpr std::uint64_t kMaxStackBytes = 64UL * 1024; // of all handlers of one fault
+constexpr std::uint64_t kMaxStackBytes = 64UL * 1024; // of all handlers of a fault together
 
 std::uint64_t address_of(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
@@ -53,7 +54,7 @@ std::uint64_t mark_of(std::uint64_t address, std::uint32_t link) {
   return (kPassingOn + link) ^ address;
 }
 
-// How often this entry point has passed this fault on already: its calls that are still at work,
+// How often this entry point has already passed this fault on: its calls that are still active,
 // between here and where the kernel has put the fault's context.
 std::uint32_t times_passed_on(const PassingOn* here, std::uint32_t link, const void* context) {
   const std::uint64_t end = address_of(context);
@@ -71,8 +72,8 @@ std::uint32_t times_passed_on(const PassingOn* here, std::uint32_t link, const v
   return times;
 }
 
-// True if the fault lies in AsyncGetCallTrace: the handler that called it goes on without a stack.
-// Only this thread's own call counts: the stack of another may lie close by.
+// True if the fault is in AsyncGetCallTrace: the handler that called it continues without a stack.
+// Only this thread's own call counts, because another thread's stack may be close by.
 bool resume_call_trace(const Sampler* sampler, void* context) {
   if (sampler == nullptr || sampler->call_trace == nullptr) {
     return false;
@@ -88,9 +89,9 @@ bool resume_call_trace(const Sampler* sampler, void* context) {
   return false;
 }
 
-// What comes behind the entry `link` for a fault that it has passed on so often already. Who saved
-// two of our entry points, one after another, knows the later one alone, and would get back from it
-// what he passes to it, for ever; and so would the JVM's thread that met a null pointer.
+// What comes after the entry `link` for a fault that it has already passed on this often. A handler
+// that saved two of our entry points, one after the other, knows only the later one and would get
+// back whatever it passes to that, for ever, and with it the JVM's thread that met a null pointer.
 const KernelSigaction* next_action(const Chain& chain, std::uint32_t link, std::uint32_t times) {
   const KernelSigaction& next = chain.links[link].before;
   if (times == 0) {
@@ -100,7 +101,7 @@ const KernelSigaction* next_action(const Chain& chain, std::uint32_t link, std::
   return times == 1 && first.handler != next.handler ? &first : nullptr;
 }
 
-// `noinline`: the mark must lie above the frames of those that are called.
+// `noinline`: the mark must be above the frames of the handlers that are called.
 [[gnu::noinline]] void pass_on(std::uint32_t link, int signal, siginfo_t* info, void* context) {
   PassingOn here;
   const Chain& chain = chain_of(signal);
@@ -113,7 +114,7 @@ const KernelSigaction* next_action(const Chain& chain, std::uint32_t link, std::
     constexpr int kAbortIfUnknown = 1;
     jvm(signal, info, context, kAbortIfUnknown);
   } else {
-    // Nobody handled it before us: let it happen again, with what would have happened then.
+    // Nobody handled it before us: let it happen again, with the action that was set then.
     const KernelSigaction none;
     os::signal_action(signal, next != nullptr ? next : &none, nullptr);
   }
@@ -138,7 +139,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 constexpr SignalHandler kEntries[kMaxLinks] = {on_fault<0>, on_fault<1>, on_fault<2>, on_fault<3>,
                                                on_fault<4>, on_fault<5>, on_fault<6>, on_fault<7>};
 
-// The entry point that this is; kMaxLinks if it is none of ours.
+// Which of our entry points this is; kMaxLinks if it is not one of ours.
 std::uint32_t link_of(const KernelSigaction& action) {
   std::uint32_t link = 0;
   while (link < kMaxLinks && action.handler != as_pointer(kEntries[link])) {
@@ -152,8 +153,8 @@ bool equal(const KernelSigaction& left, const KernelSigaction& right) {
          left.restorer == right.restorer && left.mask == right.mask;
 }
 
-// The entry point in front of this action; a new one if it has never been replaced. kMaxLinks if
-// there is none left.
+// The entry point that comes before this action, a new one if the action has never been replaced;
+// kMaxLinks if there is none left.
 std::uint32_t link_before(Chain& chain, const KernelSigaction& action) {
   for (std::uint32_t link = 0; link < kMaxLinks; ++link) {
     if (!chain.links[link].used.load()) {
@@ -175,14 +176,14 @@ bool install(Chain& chain) {
   }
   for (unsigned tries = 0; tries < kMaxTries; ++tries) {
     if (link_of(now) != kMaxLinks) {
-      return true; // whoever came in between has put it back
+      return true; // whoever came in between has restored it
     }
     const std::uint32_t link = link_before(chain, now);
     if (link == kMaxLinks) {
       return false;
     }
-    // The same mask and flags as the handler behind us expects, above all the stack that it runs
-    // on: a report of a crash needs more than the alternate ones that libraries give to threads.
+    // Use the mask and flags that the next handler expects, above all the stack that it runs on: a
+    // crash report needs more than the alternate stacks that libraries give to threads.
     const unsigned long kept = now.flags & (SA_ONSTACK | SA_NODEFER);
     const KernelSigaction ours = make_action(kEntries[link], kept | SA_SIGINFO | SA_RESTART,
                                              is_function(now) ? now.mask : std::uint64_t{0});
@@ -193,7 +194,7 @@ bool install(Chain& chain) {
     if (equal(replaced, now)) {
       return true;
     }
-    os::signal_action(chain.signal, &replaced, nullptr); // somebody else came at this moment
+    os::signal_action(chain.signal, &replaced, nullptr); // somebody else has just replaced it
     now = replaced;
   }
   return false;

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What compiled callers have been found to be: the frames that a return address stands for. To read
-// them anew for each sample touches some 25 cache lines for each frame, of the code cache, of the
-// nmethod's tables and of metaspace; here they are one line, and the proof that it is still true
-// three more (StackWalker::find_cached).
+// Remembers the frames that a return address into compiled code stands for. Reading them anew for
+// each sample touches some 25 cache lines per frame, of the code cache, the nmethod's tables and
+// metaspace; here it takes one line, and three more to prove that it is still true
+// (StackWalker::find_cached).
 //
-// Signal-safe and free of locks: any number of threads read and write at once. Each entry has a
-// sequence number, odd while somebody writes: what is read while it changes is not used, and who
-// finds it odd neither reads nor writes. A writer that never comes back costs one entry.
+// Signal-safe and lock-free: any number of threads read and write at once. Each entry has a
+// sequence number, which is odd while somebody writes. What was read while it changed is not used,
+// and a thread that finds it odd neither reads nor writes. A writer that never returns costs one
+// entry.
 
 #include "agent/sampling/shared_memory.h"
 #include "lib/wire/region.h"
@@ -18,12 +19,12 @@
 
 namespace jprof::agent::sampling {
 
-// A piece of what is known of a return address: the frames of one physical frame, leaf first, make
-// as many pieces as they need.
+// A piece of what is known about a return address. The frames of one physical frame, leaf first,
+// take as many pieces as they need.
 struct CachedFrames {
   static constexpr std::uint32_t kMaxFrames = 4;
 
-  std::uint64_t blob = 0; // the nmethod's address, and which of those that were there it is
+  std::uint64_t blob = 0; // the nmethod's address; compile_id says which one was there
   std::uint32_t compile_id = 0;
   std::uint32_t frame_bytes = 0;
   std::uint8_t count = 0;
@@ -37,10 +38,10 @@ class FrameCache {
   // One cache line.
   struct alignas(64) Entry {
     std::uint32_t sequence;   // 0: never written
-    std::uint32_t generation; // whose names the frames have
+    std::uint32_t generation; // that the frames' names belong to
     std::uint64_t pc;
     std::uint64_t identity; // compile id in the high half, distance from the blob in the low
-    std::uint64_t shape;    // as pack() says
+    std::uint64_t shape;    // see pack()
     wire::Frame frames[CachedFrames::kMaxFrames];
   };
   static_assert(sizeof(Entry) == 64);
@@ -73,7 +74,7 @@ class FrameCache {
              .compare_exchange_strong(sequence, sequence + 1, std::memory_order_acq_rel)) {
       return Put::kBusy;
     }
-    // Each store is a release, so that who sees it sees the odd number as well.
+    // Each store is a release, so that whoever sees it also sees the odd number.
     store_release(entry.generation, generation);
     store_release(entry.pc, pc);
     store_release(entry.identity, std::uint64_t{frames.compile_id} << 32 |
@@ -101,7 +102,7 @@ class FrameCache {
            std::uint64_t{frames.is_native} << 48 | std::uint64_t{frames.has_more} << 49;
   }
 
-  // Each load is an acquire, so that the number is read again behind all of them.
+  // Each load is an acquire, so that the number is read again after all of them.
   static bool read(Entry& entry, std::uint64_t pc, std::uint32_t piece, std::uint32_t generation,
                    CachedFrames* found) {
     const std::uint32_t sequence = load_acquire(entry.sequence);
@@ -124,7 +125,8 @@ class FrameCache {
            load_relaxed(entry.sequence) == sequence;
   }
 
-  // Where it lies already; else what is not in use any more; else what was written less often.
+  // The entry that already holds it; else one that is no longer in use; else the one written less
+  // often.
   Entry& place_for(std::uint64_t pc, std::uint32_t piece, std::uint32_t generation,
                    bool* evicts) const {
     const std::uint64_t first = index_of(pc, piece);

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How the caller's registers are found from those of a native frame, and what has been found out
-// before: to follow the tables of the compilers anew for each frame of each sample is most of what
-// a sample costs.
+// How to find the caller's registers from those of a native frame, and a cache of such rules:
+// reading the compilers' tables anew for each frame would be most of the cost of a sample.
 
 #include "agent/sampling/shared_memory.h"
 
@@ -14,7 +13,7 @@
 namespace jprof::agent::sampling {
 
 enum class FrameBase : std::uint8_t { // what the caller's stack pointer is counted from
-  kUnknown,                           // the tables say nothing, or not in terms that we follow
+  kUnknown,                           // the tables say nothing, or use terms that we do not follow
   kStackPointer,
   kFramePointer,
   kLinkage, // procedure linkage table: the offset is the byte of an entry from which on 8 are
@@ -22,20 +21,20 @@ enum class FrameBase : std::uint8_t { // what the caller's stack pointer is coun
 };
 enum class SavedIn : std::uint8_t { kRegister, kFrame, kNowhere };
 
-// Offsets are from the caller's stack pointer, in bytes, where the register is saved in the frame.
+// Offsets say where in the frame a register is saved, in bytes from the caller's stack pointer.
 struct FrameRule {
   FrameBase base = FrameBase::kUnknown;
   SavedIn return_address =
-      SavedIn::kRegister; // kNowhere: this is the outermost frame, no more is said
+      SavedIn::kRegister; // kNowhere: this is the outermost frame, and the rest is unset
   SavedIn frame_pointer = SavedIn::kRegister;
   std::int64_t base_offset = 0;
   std::int64_t return_address_offset = 0;
   std::int64_t frame_pointer_offset = 0;
 };
 
-// The rules of some pcs. Signal-safe and free of locks: any number of threads read and write it
-// at once. Two words an entry, of which one proves that the other belongs to this pc: the halves of
-// two writers do not fit together.
+// The rules of some pcs. Signal-safe and lock-free: any number of threads read and write it at
+// once. Each entry has two words, one of which proves that the other belongs to this pc: halves of
+// two writers do not match.
 class FrameRuleCache {
  public:
   bool find(std::uint64_t pc, FrameRule* rule) {
@@ -48,7 +47,7 @@ class FrameRuleCache {
     return true;
   }
 
-  // Does nothing where the rule is too large to be kept.
+  // Does nothing if the rule is too large to be kept.
   void put(std::uint64_t pc, const FrameRule& rule) {
     const std::uint64_t packed = pack(rule);
     if (packed != 0) {
@@ -58,7 +57,7 @@ class FrameRuleCache {
     }
   }
 
-  // While nobody else uses it.
+  // REQUIRES: nobody else uses the cache.
   void clear() {
     for (Entry& entry : entries_) {
       store_relaxed(entry.packed, std::uint64_t{0});

@@ -10,8 +10,9 @@ using arch::word_at;
 
 constexpr std::int32_t kMaxWords = 1 << 24; // 128 MiB of stack
 constexpr unsigned kMaxEmptyChunks = 16;
-// In a ContinuationEntry, the reference to the Continuation (runtime/continuationEntry.hpp, 21 to
-// 25: behind the parent entry, which is aligned behind an empty structure).
+// Offset in a ContinuationEntry of the reference to the Continuation
+// (runtime/continuationEntry.hpp, 21 to 25: after the parent entry, which is aligned after an empty
+// structure).
 constexpr std::uint64_t kContinuation = 16;
 
 std::uint64_t field(std::uint64_t object, std::int32_t offset) {
@@ -25,7 +26,7 @@ bool read_int(std::uint64_t object, std::int32_t offset, std::int32_t* value) {
   return there;
 }
 
-// False for what is no chunk. An empty one has its sp at its end.
+// False if it is not a chunk. An empty chunk has its sp at its end.
 bool read_chunk(const FrozenLayout& layout, std::uint64_t chunk, FrozenStack* stack) {
   std::int32_t size = 0;
   std::int32_t sp = 0;
@@ -49,7 +50,7 @@ bool read_chunk(const FrozenLayout& layout, std::uint64_t chunk, FrozenStack* st
   return true;
 }
 
-// The first chunk that holds frames, from what a field of `object` refers to on.
+// The first chunk that holds frames, starting with the one that a field of `object` refers to.
 FrozenSearch find_frames(const FrozenLayout& layout, std::uint64_t object, std::int32_t offset,
                          FrozenStack* stack) {
   for (unsigned i = 0; i < kMaxEmptyChunks; ++i) {
@@ -89,9 +90,10 @@ std::uint64_t continuation_entry(const FrozenLayout& layout, std::uint64_t java_
 FrozenSearch first_frozen(const FrozenLayout& layout, std::uint64_t java_thread,
                           std::uint64_t entry, FrozenStack* stack) {
   const HeapReferences& references = layout.references;
-  // By what the JVM notes on the stack: a virtual thread acts as its carrier now and then, as while
-  // it asks to be woken up later. The ZGC that keeps marks in pointers keeps none in those on the
-  // stack. One that is stale leads to where the object was, whose own references are stale, too.
+  // Use what the JVM notes on the stack, because a virtual thread sometimes acts as its carrier,
+  // for example while it schedules its own wake-up. The ZGC that keeps marks in pointers keeps none
+  // in those on the stack. A stale one leads to where the object was, whose own references are
+  // stale too.
   if (entry != 0) {
     const std::uint64_t raw = word_at(entry + kContinuation);
     const std::uint64_t continuation = references.coloured ? raw : references.decode_current(raw);

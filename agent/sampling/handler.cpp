@@ -58,8 +58,8 @@ KernelSigaction our_action() {
   return make_action(on_sampling_signal, SA_SIGINFO | SA_RESTART | SA_ONSTACK, 0);
 }
 
-// Ignored for the moment between two system calls: a program that the JVM starts just then would
-// inherit that. `after` is what is to be installed then.
+// Ignores the signal between two system calls; a program that the JVM starts in that moment would
+// inherit this. `after` is the action to install then.
 void ignore_for_a_moment(int signal, const KernelSigaction& after) {
   KernelSigaction ignore;
   ignore.handler = reinterpret_cast<void*>(SIG_IGN);
@@ -73,8 +73,8 @@ void ignore_for_a_moment(int signal, const KernelSigaction& after) {
 } // namespace
 
 int free_signal() {
-  // The C libraries keep the lowest real-time signals, others begin to take theirs at SIGRTMIN; 62
-  // is the JDK's, which takes it when it loads its libnet or libnio.
+  // The C libraries keep the lowest real-time signals, and other code takes signals from SIGRTMIN
+  // up; the JDK takes 62 when it loads libnet or libnio.
   constexpr int kRealTime[] = {64, 63, 61, 60, 59, 58, 57, 56};
   KernelSigaction now;
   const auto has_no_other = [&](int signal) {
@@ -106,7 +106,7 @@ InstallError install_handlers(int signal, std::uint64_t* taken_by) {
       return InstallError::kSignalTaken;
     }
     g_replaced[signal] = {.action = before, .known = true, .stays = g_replaced[signal].stays};
-  } // else it has stayed, or somebody has put it back: what it replaced is known
+  } // else it has stayed, or somebody has restored it, and what it replaced is known
   if (!arch::kernel_loads() && !install_fault_handlers()) {
     return InstallError::kRefused;
   }
@@ -147,8 +147,8 @@ void drop_pending_signals() {
 }
 
 std::uint32_t wait_for_handlers(std::uint64_t timeout_ns) {
-  // A handler that was counted in before withdraw() may still use the sampler; one that comes later
-  // sees none. Both sides use sequentially consistent operations.
+  // A handler that was counted in before withdraw() may still use the sampler; a later one sees
+  // none. Both sides use sequentially consistent operations.
   const std::uint64_t deadline = os::clock_ns(CLOCK_MONOTONIC) + timeout_ns;
   std::uint32_t inside = 0;
   while ((inside = handlers_inside()) != 0 && os::clock_ns(CLOCK_MONOTONIC) < deadline) {
@@ -169,7 +169,7 @@ bool actions_can_be_changed() {
 void restore_signal_handlers() {
   for (int signal = 1; signal <= kMaxSignals; ++signal) {
     if (g_replaced[signal].known && !g_replaced[signal].stays && is_ours(signal)) {
-      ignore_for_a_moment(signal, g_replaced[signal].action); // a tracer may have queued one anew
+      ignore_for_a_moment(signal, g_replaced[signal].action); // a tracer may have queued another
     }
   }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How this JVM writes references to objects, and when its collector may move them. Filled once by
+// How this JVM encodes references to objects, and when its collector may move them. Filled once by
 // jvm/heap_layout.cpp. Signal-safe, any thread.
 
 #include "agent/arch/safe_load.h"
@@ -15,11 +15,12 @@ struct HeapReferences {
   bool narrow = false; // references in objects are 32 bits
   std::uint32_t narrow_shift = 0;
   std::uint64_t narrow_base = 0;
-  bool coloured = false;      // generational ZGC keeps marks in pointers
-  std::uint64_t bad_mask = 0; // address of ZGC's mask of bits in stale references; 0: it is another
-  bool forwards = false;      // Shenandoah: a moved object's mark is where it is now
+  bool coloured = false; // generational ZGC keeps marks in pointers
+  std::uint64_t bad_mask =
+      0;                 // address of ZGC's mask of bits in stale references; 0: another collector
+  bool forwards = false; // Shenandoah: a moved object's mark word says where it is now
 
-  // The address that a whole reference stands for.
+  // The address that an uncompressed reference stands for.
   std::uint64_t decode(std::uint64_t raw) const {
     if (!coloured) {
       return raw;
@@ -33,13 +34,13 @@ struct HeapReferences {
 #endif
   }
 
-  // The same; 0 where the object may have been moved since.
+  // The same; 0 if the object may have been moved since.
   std::uint64_t decode_current(std::uint64_t raw) const {
     const bool stale = bad_mask != 0 && (raw & arch::word_at(bad_mask, ~std::uint64_t{0})) != 0;
     return stale ? 0 : moved_to(decode(raw));
   }
 
-  // Where an object is that was there.
+  // Where the object that was at this address is now.
   std::uint64_t moved_to(std::uint64_t object) const {
     constexpr std::uint64_t kForwarded = 3; // oops/markWord.hpp, marked_value
     if (!forwards || object == 0 || (object & 7) != 0) {
@@ -49,11 +50,11 @@ struct HeapReferences {
     return (mark & kForwarded) == kForwarded ? mark & ~kForwarded : object;
   }
 
-  // What a field of an object refers to; 0 for null and for what is no object.
+  // What a field of an object refers to; 0 for null and for anything that is not an object.
   std::uint64_t at(std::uint64_t object, std::int32_t offset) const {
     return read(object, offset, &HeapReferences::decode);
   }
-  // The same; 0 also where what it refers to may have been moved since.
+  // The same; 0 also if what it refers to may have been moved since.
   std::uint64_t current_at(std::uint64_t object, std::int32_t offset) const {
     return read(object, offset, &HeapReferences::decode_current);
   }
@@ -76,7 +77,7 @@ struct HeapReferences {
   }
 };
 
-// Equal before and after: no collection that stops the JVM has moved anything in between.
+// If equal before and after, no collection that stops the JVM has moved anything in between.
 struct HeapClock {
   static constexpr std::uint64_t kCollecting = ~std::uint64_t{0};
 

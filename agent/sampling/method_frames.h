@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Names the frames that the JVM's own interfaces give as jmethodIDs, without a call into the JVM.
-// Up to JDK 25 a jmethodID points to a slot that holds the Method, and that the JVM empties before
-// it frees the class (oops/method.cpp, JNIMethodBlock); from 26 on it is a number.
+// Names the frames that the JVM's own interfaces report as jmethodIDs, without a call into the JVM.
+// Up to JDK 25 a jmethodID points to a slot that holds the Method and that the JVM clears before it
+// frees the class (oops/method.cpp, JNIMethodBlock); from 26 on it is a number.
 
 #include "agent/sampling/name_store.h"
 #include "agent/sampling/vm_layout.h"
@@ -22,8 +22,8 @@ struct MethodFrame {
   std::int64_t bytecode_index = 0; // below 0: a native method
 };
 
-// An error frame where the method is gone or was never given an id. `unnamed` counts frames for
-// whose name there was no room. Signal-safe, any thread.
+// Returns an error frame if the method is gone or never had an id. `unnamed` counts frames whose
+// name did not fit. Signal-safe, any thread.
 wire::Frame name_method_frame(const VmLayout& vm, const NameStore& names, const MethodFrame& frame,
                               std::uint32_t* unnamed);
 

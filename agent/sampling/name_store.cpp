@@ -14,7 +14,7 @@ constexpr std::uint16_t kMaxNameBytes = 256;
 constexpr std::uint16_t kMaxSignatureBytes = 512;
 constexpr std::uint16_t kAccNative = 0x0100; // JVMS 4.6
 constexpr std::uint64_t kMaxProbes = 64;
-// Of a line table, which takes one byte for most lines. A longer one is left out.
+// Of a line table, which takes one byte for most lines. A longer table is left out.
 constexpr std::uint32_t kMaxLineBytes = 4096;
 
 std::uint64_t field(std::uint64_t object, std::int32_t offset) {
@@ -78,7 +78,7 @@ bool same(const wire::NameRecord* record, const NamedThing& thing) {
          same_text(text + thing.holder.bytes + thing.name.bytes, thing.signature);
 }
 
-// Where a number of HotSpot's compressed streams ends: at its fifth byte, or at one below 192
+// Where a number in HotSpot's compressed streams ends: at its fifth byte, or at a byte below 192
 // (utilities/unsigned5, code/compressedStream).
 bool skip_number(std::uint64_t table, std::uint32_t* at) {
   for (unsigned i = 0; i < 5; ++i) {
@@ -93,8 +93,8 @@ bool skip_number(std::uint64_t table, std::uint32_t* at) {
   return true;
 }
 
-// Bytes of a compressed line table, its final zero included; 0 where it is too long to be kept. An
-// entry is one byte, or 0xff and two numbers.
+// Bytes of a compressed line table, including its final zero; 0 if it is too long to keep. An entry
+// is one byte, or 0xff and two numbers.
 std::uint32_t line_bytes(std::uint64_t table) {
   for (std::uint32_t at = 0; table != 0 && at < kMaxLineBytes;) {
     std::uint8_t byte = 0;
@@ -111,7 +111,7 @@ std::uint32_t line_bytes(std::uint64_t table) {
   return 0;
 }
 
-// A complete record; 0 if there is no room or the text went away while it was copied.
+// Writes a complete record; 0 if there is no room or the text went away while it was being copied.
 std::uint32_t write(const Arena& arena, const NamedThing& thing) {
   const std::uint32_t text_bytes =
       std::uint32_t{thing.holder.bytes} + thing.name.bytes + thing.signature.bytes;

@@ -5,9 +5,9 @@
 // Copies the names of methods and stubs into a generation's arena on first sight, while the frame
 // that shows them keeps their class alive. Signal-safe, any thread.
 //
-// The address of a Method is only a way to find its record: each time the JVM's own symbols are
-// compared with the copied text, byte for byte. A Method whose memory was given to another (class
-// unloading, redefinition) therefore gets a new record; a wrong name cannot be told.
+// The address of a Method only helps to find its record: the JVM's own symbols are compared with
+// the copied text every time, byte for byte. So if another Method gets the memory of an old one
+// (class unloading, redefinition), it gets a new record; a wrong name is impossible.
 
 #include "agent/sampling/arena.h"
 #include "agent/sampling/vm_layout.h"
@@ -31,11 +31,11 @@ struct NamedThing {
   TextPiece holder; // class, empty for a stub
   TextPiece name;
   TextPiece signature;
-  std::uint32_t version = 0;    // of its bytecodes: another ConstMethod, another line table
+  std::uint32_t version = 0;    // of its bytecodes: another ConstMethod has another line table
   std::uint64_t line_table = 0; // address of the compressed line table; 0: it has none
 };
 
-// A Method with the parts of it that a walk needs.
+// The parts of a Method that a walk needs.
 struct MethodView {
   NamedThing text;
   std::uint64_t bytecodes = 0;
@@ -43,7 +43,7 @@ struct MethodView {
   bool is_native = false;
 };
 
-// False where the address holds no plausible Method.
+// False if the address holds no plausible Method.
 bool read_method(const VmLayout& vm, std::uint64_t method, MethodView* view);
 // The name of a stub, or of a whole code blob.
 bool read_stub_name(std::uint64_t address, std::uint64_t name, NamedThing* thing);

@@ -35,7 +35,7 @@ NativeStep leave_native(const ModuleMap& modules, bool interrupted, arch::Regist
     return NativeStep::kKnown;
   }
   const std::uint64_t fp = registers.fp;
-  if (fp == 0 && !interrupted) { // what starts a thread leaves it so (System V ABI, 3.4.1)
+  if (fp == 0 && !interrupted) { // so at the start of a thread (System V ABI, 3.4.1)
     return NativeStep::kOutermost;
   }
   if (!arch::may_be_frame_pointer(fp, registers.sp)) {

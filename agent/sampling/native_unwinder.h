@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One step up a stack of C and C++ frames: by the call frame information of the module, or, where
-// there is none (musl's libc), by the frame pointer. Signal-safe, any thread.
+// One step up a stack of C and C++ frames: by the module's call frame information or, if there is
+// none (musl's libc), by the frame pointer. Signal-safe, any thread.
 
 #include "agent/arch/arch.h"
 #include "agent/sampling/module_map.h"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which compiled code was there before DebugNonSafepoints was turned on (jvm/inlining_detail.h), by
+// Which compiled code existed before DebugNonSafepoints was turned on (jvm/inlining_detail.h), by
 // the compile ids of the nmethods: HotSpot counts them up from 1, and no two are the same. A method
-// gets its id when it is queued for its compiler, so a lower one may be compiled later.
+// gets its id when it is queued for its compiler, so one with a lower id may be compiled later.
 
 #include "agent/sampling/shared_memory.h"
 
@@ -12,8 +12,8 @@
 
 namespace jprof::agent::sampling {
 
-// Compile ids: of the kSpan ids up to the highest one that was added, which were. One thread adds;
-// others may read meanwhile.
+// Remembers which of the last kSpan compile ids, up to the highest one added, were added. One
+// thread adds; others may read meanwhile.
 class RecentIds {
  public:
   static constexpr std::uint32_t kSpan = 8192; // more than compilers' queues hold
@@ -37,7 +37,7 @@ class RecentIds {
     }
   }
   std::uint32_t highest() const { return highest_; }
-  // Below that, and within the span.
+  // True if it was added and is within the span.
   bool has(std::uint32_t id) const {
     return id <= highest_ && highest_ - id < kSpan &&
            (load_relaxed(bits_[id % kSpan / 64]) >> (id % 64) & 1) != 0;
@@ -62,9 +62,10 @@ class OldCode {
     store_relaxed(is_known_, 0U);
     ids_.clear();
   }
-  // There is an nmethod with this id. Between begin() and publish() only.
+  // Says that there is an nmethod with this id. Only between begin() and publish().
   void add(std::uint32_t id) { ids_.add(id); }
-  // From now on what was added is old, and what has a much lower id; nothing, if nothing was.
+  // From now on what was added is old, and everything with a much lower id; if nothing was added,
+  // nothing is old.
   void publish() { store_release(is_known_, 1U); }
 
   // An id that could not be read is 0.

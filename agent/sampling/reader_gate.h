@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Two copies of something, of which handlers use the active one while the agent's thread prepares
-// the other: handlers count themselves in, so that the thread knows when nobody uses a copy any
-// more. Handlers never wait. Signal-safe for enter() and leave().
+// Guards two copies of something: handlers use the active one while the agent's thread prepares the
+// other. Handlers count themselves in, so that the thread knows when nobody uses a copy any more.
+// Handlers never wait. enter() and leave() are signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -18,8 +18,8 @@ class ReaderGate {
     for (;;) {
       const std::uint32_t copy = active_.load();
       readers_[copy].fetch_add(1);
-      // Counted in before the switch is seen by idle(), or not at all: the order of the two
-      // sequentially consistent operations here and in switch_to() decides.
+      // Either idle() sees this count before the switch, or the count is taken back: the order of
+      // the sequentially consistent operations here and in switch_to() decides.
       if (active_.load() == copy) {
         return copy;
       }

@@ -20,8 +20,8 @@ using wire::Counter;
 using wire::ErrorFrame;
 using wire::StackFlag;
 
-// The handler's time is read from the thread's CPU clock, so that being preempted does not count.
-// That is two system calls: at short intervals they are made for one signal in eight.
+// The handler's time is read from the thread's CPU clock, so that preemption does not count. That
+// takes two system calls: at short intervals they are made for one signal in eight.
 constexpr std::uint64_t kTimeEachNs = 1'000'000;
 constexpr std::uint64_t kTimeOneOf = 8;
 
@@ -36,7 +36,7 @@ std::uint64_t thread_cpu_ns() {
   return nanoseconds(now);
 }
 
-// The time as of the last tick: no system call, and no RDTSC, which seccomp's strict mode forbids.
+// The time of the last tick: no system call, and no RDTSC, which seccomp's strict mode forbids.
 std::uint64_t quiet_monotonic_ns(const Sampler& sampler) {
   timespec now{};
   const std::uint64_t start = load_relaxed(sampler.header->start_mono_ns);
@@ -46,8 +46,8 @@ std::uint64_t quiet_monotonic_ns(const Sampler& sampler) {
   return nanoseconds(now) > start ? nanoseconds(now) : start;
 }
 
-// False where a load that fails would end the process: each is a system call, and this thread may
-// not be able to make one, or it faults, and this thread blocks that.
+// False if a failing load would end the process: because each load is a system call, which this
+// thread may not be allowed to make, or because it faults, and this thread blocks faults.
 bool may_load(const ThreadEntry& entry, const void* ucontext) {
   const bool may_call = load_relaxed(entry.quiet) == 0;
   return arch::kernel_loads() ? may_call : let_faults_arrive(ucontext, may_call);
@@ -82,7 +82,7 @@ std::uint32_t error_stack(ErrorFrame error) {
   return wire::kStackIsError | static_cast<std::uint32_t>(error);
 }
 
-// A visit, and what stands for it; that of the agent's thread never ends but by itself.
+// A visit and its token. Nobody else ends a visit of the agent's thread.
 struct Stay {
   Visit& visit;
   std::uint32_t token = 0;
@@ -95,7 +95,7 @@ struct Outcome {
   bool in_old_code = false;
 };
 
-// Keeps a walk's frames in a generation that the caller is counted in for.
+// Stores a walk's frames in a generation that the caller is counted in for.
 Outcome keep(Sampler& sampler, const Generation& generation, wire::Frame* frames,
              const WalkedStack& stack) {
   if (stack.unknown_module) {
@@ -124,8 +124,8 @@ Outcome keep(Sampler& sampler, const Generation& generation, wire::Frame* frames
   return outcome;
 }
 
-// Has `walk` fill a scratch buffer, and keeps what it has found, unless the visit has been taken
-// for gone meanwhile.
+// Lets `walk` fill a scratch buffer and stores what it has found, unless the visit has been
+// declared gone meanwhile.
 template <typename Walk>
 Outcome walk_and_store(Sampler& sampler, const Generation& generation, ThreadEntry& entry,
                        Stay stay, Walk&& walk) {
@@ -200,14 +200,14 @@ WalkedStack walk_here(Sampler& sampler, const Generation& generation, const void
                                             scratch.frames + kMaxScratchDepth / 2);
     count(sampler, Counter::kCacheDifferences, same ? 0 : 1);
   }
-  if (visit.modules != 0) { // else somebody has given it back
+  if (visit.modules != 0) { // otherwise somebody has given it back
     visit.modules = 0;
     sampler.module_gate.leave(modules);
   }
   return stack;
 }
 
-// What the JVM said, named.
+// Stores what the JVM said, with names.
 WalkedStack name_found(const Sampler& sampler, const Generation& generation,
                        const FoundStack& found, wire::Frame* frames) {
   WalkedStack stack;
@@ -230,7 +230,7 @@ WalkedStack name_found(const Sampler& sampler, const Generation& generation,
   return stack;
 }
 
-// A number in the ring, or ~0 if the reader has not made room.
+// Claims a number in the ring; ~0 if the reader has not made room.
 std::uint64_t reserve_slot(Sampler& sampler) {
   std::uint64_t head = load_relaxed(sampler.header->ring_head);
   do {
@@ -268,7 +268,8 @@ void commit(Sampler& sampler, const ThreadEntry& entry, Visit& visit, const Outc
   count(sampler, outcome.is_error ? Counter::kOutcomeError : Counter::kOutcomeStack);
 }
 
-// A slot for the visit's sample; false, and the loss counted, if the reader has not made room.
+// Claims a slot for the visit's sample. If the reader has not made room, counts the loss and
+// returns false.
 bool reserve(Sampler& sampler, Visit& visit) {
   visit.number = reserve_slot(sampler);
   if (visit.number != kNoSlotYet) {
@@ -286,8 +287,8 @@ void record(Sampler& sampler, ThreadEntry& entry, Stay stay, Walk&& walk) {
   if (!reserve(sampler, visit)) {
     return;
   }
-  // Counted in until the sample is committed: a generation that is closed has all its samples in
-  // the ring, so that a reader may forget it once it has read both.
+  // Counted in until the sample is committed: a closed generation has all its samples in the ring,
+  // so a reader may forget it once it has read both.
   const std::uint32_t which = sampler.generation_gate.enter();
   visit.generation = static_cast<std::uint8_t>(which + 1);
   const Outcome outcome = walk_and_store(sampler, sampler.generations[which], entry, stay, walk);
@@ -299,8 +300,8 @@ void record(Sampler& sampler, ThreadEntry& entry, Stay stay, Walk&& walk) {
   sampler.generation_gate.leave(which);
 }
 
-// False for a signal that was queued before its thread was disarmed, or armed anew. perf's carry
-// only the number of a descriptor, which may be another thread's event by now.
+// False for a signal that was queued before its thread was disarmed or rearmed. A perf signal
+// carries only the number of a descriptor, which may be another thread's event by now.
 bool is_of_now(const Sampler& sampler, ThreadEntry& entry, const siginfo_t& info) {
   const std::uint32_t armed = load_acquire(entry.armed);
   if (info.si_code == SI_TIMER) {
@@ -311,7 +312,7 @@ bool is_of_now(const Sampler& sampler, ThreadEntry& entry, const siginfo_t& info
          (load_relaxed(entry.quiet) != 0 || os::thread_id() == load_relaxed(entry.tid));
 }
 
-// What a visit is for.
+// The work of a visit.
 void sample_in(Sampler& sampler, ThreadEntry& entry, Stay stay, const siginfo_t& info,
                const void* ucontext) {
   const std::uint64_t signals =
@@ -328,7 +329,7 @@ void sample_in(Sampler& sampler, ThreadEntry& entry, Stay stay, const siginfo_t&
   if (quiet) {
     stay.visit.weight = take_weight(entry, overruns);
   } else {
-    store_relaxed(entry.carried_ns, std::uint64_t{0}); // of a quiet time that is over
+    store_relaxed(entry.carried_ns, std::uint64_t{0}); // from a quiet time that is over
     const bool ticks = info.si_code == SI_TIMER && load_relaxed(entry.counts_ticks) != 0;
     stay.visit.weight =
         ticks ? account_ticks_to(entry, begin, (1 + overruns) * load_relaxed(entry.interval_ns))
@@ -338,7 +339,7 @@ void sample_in(Sampler& sampler, ThreadEntry& entry, Stay stay, const siginfo_t&
   if (sampler.waiting != nullptr) {
     note_java_thread(sampler, entry, may_load(entry, ucontext) ? current_java_thread(sampler) : 0);
     WaitingTime& waiting = sampler.waiting[&entry - sampler.threads];
-    stay.visit.number = kOutcomeTold; // from here on: by the agent's thread
+    stay.visit.number = kOutcomeTold; // the agent's thread will tell the outcome
     add(waiting.weight, stay.visit.weight);
     add(waiting.signals, std::uint64_t{1});
     sampler.stacks_wanted.store(1, std::memory_order_relaxed);
@@ -407,8 +408,8 @@ bool take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
     count(sampler, Counter::kOutcomeNested);
     return true;
   }
-  // The agent's thread may have disarmed it in between: it does that first and looks for an open
-  // visit then, and if there is none may take it that no handler goes on.
+  // The agent's thread may have disarmed it in between: it first disarms, then looks for an open
+  // visit, and if there is none it may assume that no handler continues.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!is_of_now(sampler, entry, info)) {
     const bool returned = leave(visit, token);
@@ -419,8 +420,7 @@ bool take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info,
   return leave(visit, token);
 }
 
-// A handler that jumped out has left the thread's own account as it was: time and weight stay
-// right.
+// A handler that jumped out has left the thread's account as it was: time and weight stay right.
 bool end_visit(Sampler& sampler, ThreadEntry& entry, std::uint32_t token) {
   Visit& visit = sampler.visits[&entry - sampler.threads];
   if (!begin_ending(visit, token)) {

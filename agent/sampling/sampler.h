@@ -26,46 +26,47 @@
 
 namespace jprof::agent::sampling {
 
-// ThreadEntry::armed, 0 while it is not.
+// Values of ThreadEntry::armed; 0 while it is not armed.
 inline constexpr std::uint32_t kArmedByTimer = 1;
 inline constexpr std::uint32_t kArmedByPerf = 2;
-// ThreadEntry::quiet: of a thread that was there before the session, and of one that began later
-// and may be about to sandbox itself.
+// Values of ThreadEntry::quiet: for a thread that existed before the session, and for one that
+// began later and may be about to sandbox itself.
 inline constexpr std::uint16_t kQuietUntilSeen = 1;
 inline constexpr std::uint16_t kQuietUntilOld = 2;
 
-// What the agent keeps for each armed thread, in the private part of the region. The address of its
-// entry travels in the timer's signal, the number of the event's descriptor in that of perf's
-// clock, so the handler needs neither gettid nor thread-local storage.
+// What the agent keeps for each armed thread, in the private part of the region. A timer's signal
+// carries the address of the entry, a perf event's the number of its descriptor, so the handler
+// needs neither gettid nor thread-local storage.
 struct alignas(64) ThreadEntry {
   std::int32_t tid = 0;
   std::int32_t timer = -1;        // the kernel's id, or the descriptor of perf's event
-  std::uint32_t armed = 0;        // atomic: its signals count, and of which source they are
-  std::uint32_t counts_ticks = 0; // atomic: its timer is on the clock of ticks (count_ticks)
-  std::uint64_t java_thread = 0;  // atomic: the JavaThread that it was last seen with
-  std::uint64_t named_after = 0;  // the one that it has its name from
+  std::uint32_t armed = 0;        // atomic: whether its signals count, and their source
+  std::uint32_t counts_ticks = 0; // atomic: its timer is on the tick clock (count_ticks)
+  std::uint64_t java_thread = 0;  // atomic: the JavaThread last seen on it
+  std::uint64_t named_after = 0;  // the JavaThread that its name is from
   std::uint64_t interval_ns = 0;  // atomic: of its timer
-  // Atomic: how far its samples account for its CPU clock, from where it stood when the thread was
-  // armed, 0 for one that began since; and what its next quiet sample stands for besides intervals
-  // (engines/cpu_timer.h).
+  // Atomic: how far its samples account for its CPU clock, starting from its value when the thread
+  // was armed, or 0 for a thread that began since; and what its next quiet sample stands for
+  // besides intervals (engines/cpu_timer.h).
   std::uint64_t accounted_ns = 0;
   std::uint64_t carried_ns = 0;
-  std::uint32_t seen = 0;       // the scan that saw this thread last
-  std::uint16_t name_tries = 0; // since java_thread was seen first
-  // Atomic: not 0 while its handler makes no system call but its return, for nobody has seen yet
-  // that no seccomp filter of the thread's own would kill it for one (kQuietUntilSeen, -Old).
+  std::uint32_t seen = 0;       // the last scan that saw this thread
+  std::uint16_t name_tries = 0; // since java_thread was first seen
+  // Atomic: not 0 while its handler makes no system call except its return, because a seccomp
+  // filter of the thread's own might kill it for one and nobody has checked yet (kQuietUntilSeen,
+  // -Old).
   std::uint16_t quiet = 0;
 };
 static_assert(sizeof(ThreadEntry) == 64);
 
 struct Scratch {
   std::uint32_t taken;      // atomic
-  std::int32_t tid;         // atomic: of the thread that has taken it last
+  std::int32_t tid;         // atomic: of the thread that took it last
   std::uint64_t guarded_sp; // atomic: while AsyncGetCallTrace runs (arch::call_guarded), else 0
   wire::Frame frames[kMaxScratchDepth];
 };
 
-// CPU time of a thread whose stack the agent's thread has not asked for yet.
+// CPU time of a thread whose stack the agent's thread has not yet asked for.
 struct WaitingTime {
   std::uint64_t weight = 0;  // atomic
   std::uint64_t signals = 0; // atomic
@@ -95,7 +96,7 @@ struct Sampler {
   bool signals_carry_timer_id = true;
   VmLayout vm;
   // What finds the stacks: our own walker if both are null, AsyncGetCallTrace, or the agent's
-  // thread, for which handlers note here the time that waits for a stack.
+  // thread. For the last, handlers note here the time that is waiting for a stack.
   void* call_trace = nullptr;
   WaitingTime* waiting = nullptr; // [thread_capacity]
   std::atomic<std::uint32_t> stacks_wanted{0};
@@ -120,29 +121,29 @@ std::uint64_t monotonic_ns(const Sampler& sampler);
 ThreadEntry* sender_of(const Sampler& sampler, const siginfo_t& info);
 
 // Takes the sample that `info` announces, on the thread that it interrupted, which is `entry`'s.
-// False if this visit has been taken for gone, and the handler counted out, meanwhile.
+// False if this visit has been declared gone, and the handler counted out, meanwhile.
 bool take_sample(Sampler& sampler, ThreadEntry& entry, const siginfo_t& info, const void* ucontext);
 
-// Ends a visit whose handler will not return, in its place: what it held is given back, and its
-// sample is an error. False if it has ended meanwhile. By the agent's thread, or by the next
-// handler of the same thread.
+// Ends a visit on behalf of a handler that will not return: gives back what it held, and makes its
+// sample an error. False if the visit has ended meanwhile. Called by the agent's thread, or by the
+// next handler of the same thread.
 bool end_visit(Sampler& sampler, ThreadEntry& entry, std::uint32_t token);
 
-// What the JVM said about a thread's stack, leaf first; no frames: `error` says why.
+// What the JVM said about a thread's stack, leaf first. If there are no frames, `error` says why.
 struct FoundStack {
   const MethodFrame* frames = nullptr;
   std::uint32_t depth = 0;
   bool truncated = false;
   wire::ErrorFrame error = wire::ErrorFrame::kNone;
 };
-// Commits samples for the time that waits for this thread's stack, one for each signal. On the
+// Commits samples for the time that is waiting for this thread's stack, one per signal. On the
 // agent's thread.
 void record_waiting(Sampler& sampler, ThreadEntry& entry, const FoundStack& found);
 
 std::uint64_t& counter(Sampler& sampler, wire::Counter which);
 void count(Sampler& sampler, wire::Counter which, std::uint64_t amount = 1);
 
-// One that has not left its handler, 0 if all have. Agent's thread.
+// The id of a thread that has not left its handler; 0 if all have. Agent's thread.
 std::int32_t thread_in_handler(const Sampler& sampler);
 
 } // namespace jprof::agent::sampling

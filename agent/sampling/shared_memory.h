@@ -3,7 +3,7 @@
 #pragma once
 
 // Atomic access to integers in the recording region, which is plain memory to everyone else.
-// Lock-free on every CPU that we support, hence signal-safe.
+// Lock-free on every CPU that we support, and so signal-safe.
 
 #include <atomic>
 #include <cstdint>

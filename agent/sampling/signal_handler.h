@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What handlers of signals have in common: the kernel's actions, asked, made and called.
+// What our signal handlers share: reading, making and calling the kernel's actions.
 
 #include "agent/arch/arch.h"
 #include "agent/os/system.h"

@@ -6,7 +6,7 @@ namespace jprof::agent::sampling {
 namespace {
 
 constexpr std::uint64_t kMaxProbes = 64;
-// The order in which depth is given up when the arena is full.
+// How depth is given up, in this order, when the arena is full.
 constexpr std::uint32_t kShorterDepths[] = {256, 32};
 
 bool same(const wire::StackRecord* record, const wire::Frame* frames, std::uint32_t depth,
@@ -76,7 +76,7 @@ std::uint32_t StackStore::put(const wire::Frame* frames, std::uint32_t depth,
       }
     }
   }
-  // The table is crowded here: keep the stack, unshared.
+  // The table is crowded here: store the stack without sharing it.
   return mine != 0 ? mine : write(arena, frames, depth, flags, hash);
 }
 

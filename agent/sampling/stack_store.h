@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keeps each distinct stack of a generation once. Equality is by comparison, the hash is a hint.
-// Signal-safe, any thread; two threads that store the same new stack at once may leave a second
-// record, which is valid, only superfluous.
+// Stores each distinct stack of a generation once. Equality is by comparison; the hash is only a
+// hint. Signal-safe, any thread; two threads that store the same new stack at once may leave a
+// second record, which is valid but redundant.
 
 #include "agent/sampling/arena.h"
 #include "lib/wire/region.h"
@@ -19,7 +19,8 @@ struct StackStore {
 
   // The offset (divided by 8) of the record with these frames and flags; 0 if there is no room.
   std::uint32_t put(const wire::Frame* frames, std::uint32_t depth, std::uint16_t flags) const;
-  // The same with as much of the stack as there is room for: all, its leaves, root and leaf.
+  // The same, with as much of the stack as there is room for: all of it, its leaf end, or the root
+  // and the leaf.
   std::uint32_t put_what_fits(const wire::Frame* frames, std::uint32_t depth,
                               std::uint16_t flags) const;
 };

@@ -16,16 +16,17 @@ using wire::FrameKind;
 
 constexpr std::uint32_t kInJava = 8; // JavaThreadState::_thread_in_Java, the same in 8 to 25
 // Interpreter frames, words from the frame pointer (cpu/*/frame_*.hpp). The same on both CPUs and
-// in all releases, but for the bytecode pointer, whose place moved twice: we look in all three.
+// in all releases, except for the bytecode pointer, which moved twice: we look in all three places.
 constexpr std::int64_t kSenderSpWords = -1;
 constexpr std::int64_t kMethodWords = -3;
 constexpr std::int64_t kBytecodePointerWords[] = {-8, -7, -9};
 constexpr std::uint64_t kMaxInterpretedFrameBytes = 1U << 20;
 constexpr std::uint64_t kMaxScannedWords = 256;
-// Below a compiled frame: what an instruction sequence pushes for a moment (one word, to compare
-// strings); what is saved where a leaf is called. JDK 8 saves all registers around x87 mathematics:
-// 16 of 8 bytes, 16 of 32, arguments (macroAssembler_x86.cpp, fp_runtime_fallback). The farther one
-// looks the more often a caller's caller is taken for the caller.
+// What may be below a compiled frame: words that an instruction sequence pushes for a moment (one,
+// to compare strings), and registers saved around the call of a leaf. JDK 8 saves all registers
+// around x87 mathematics: 16 of 8 bytes, 16 of 32, and arguments (macroAssembler_x86.cpp,
+// fp_runtime_fallback). The farther we look, the more often a caller's caller is mistaken for the
+// caller.
 constexpr std::uint64_t kMaxPushedWords = 8;
 constexpr std::uint64_t kMaxSavedWords = 128;
 constexpr std::uint32_t kLastWithX87 = 8; // release
@@ -55,7 +56,7 @@ WalkedStack StackWalker::walk(const arch::Registers& at, std::uint64_t java_thre
     entry_ = entry >= at.sp && entry < stack_end_ ? entry : 0;
   }
   if (const std::uint64_t context = arch::entered_handler_context(at); context != 0) {
-    // Another signal of the same tick: it has not used any time yet.
+    // Another signal of the same tick, which has not used any time yet.
     ucontext = resume_interrupted(context) ? context : ucontext;
   }
   push_kernel(ucontext);
@@ -80,7 +81,7 @@ bool StackWalker::step() {
   return vm_.contains_code(at_.pc) ? step_generated() : step_native();
 }
 
-// Goes on where a signal arrived.
+// Continues where a signal arrived.
 bool StackWalker::resume_interrupted(std::uint64_t context) {
   arch::Registers before;
   if (!arch::load_registers(context, &before) || before.sp <= at_.sp || before.sp > stack_end_) {
@@ -105,9 +106,9 @@ bool StackWalker::step_native() {
                      has_grown(caller) && caller.sp < stack_end_ &&
                      (vm_.contains_code(caller.pc) || modules_.find(caller.pc) != nullptr);
   if (anchor_.sp > at_.sp && (!found || caller.sp > anchor_.sp)) {
-    return resume_at_anchor(); // the unwinder lost the Java frames below: take the JVM's word
+    return resume_at_anchor(); // the unwinder lost the Java frames below: rely on the JVM
   }
-  // A guess can lead past Java frames where Java code has called a leaf without a frame.
+  // A guess can skip Java frames if Java code has called a leaf that has no frame.
   const bool sure = step == NativeStep::kKnown || !interrupted_ || !in_java_;
   if (found && (sure || (is_call_return(caller.pc) && !calls_method(caller.pc)))) {
     return accept(caller);
@@ -138,8 +139,8 @@ bool StackWalker::step_generated() {
   return false;
 }
 
-// True if `registers` stand in an interpreter frame: its method is where it should be, and has been
-// put there already.
+// True if `registers` are in an interpreter frame whose method has already been stored where it
+// belongs.
 bool StackWalker::read_interpreter_frame(const arch::Registers& registers,
                                          MethodView* method) const {
   constexpr std::uint64_t kHeadBytes = -kMethodWords * 8;
@@ -164,7 +165,8 @@ bool StackWalker::step_interpreted(const CodeBlob& blob) {
   if (!arch::leave_by_frame_pointer(caller)) {
     return fail(ErrorFrame::kFault);
   }
-  // A compiled caller's frame ends where it was before its arguments were laid out for us.
+  // A compiled caller's frame ends where the stack pointer was before its arguments were laid out
+  // for us.
   const std::uint64_t sender_sp = word_at(words_from(fp, kSenderSpWords));
   if (sender_sp > fp && sender_sp < stack_end_ && sender_sp - fp < kMaxInterpretedFrameBytes) {
     caller.sp = sender_sp;
@@ -221,8 +223,8 @@ bool StackWalker::leave_frame_of(const CodeBlob& blob) {
   return accepted;
 }
 
-// Goes on in what has called the leaf's code. `caller` is where its frame says; what the frame has
-// not written yet may be older return addresses, and the frame may begin higher.
+// Continues in the caller of the leaf's code. `caller` is what the frame's size says; but words
+// that the frame has not written yet may be older return addresses, and the frame may begin higher.
 bool StackWalker::accept_caller_of_leaf(const CodeBlob& blob, const arch::Registers& caller) {
   const Fit fit = fit_of(caller);
   const bool whole = caller.sp - at_.sp == blob.frame_bytes;
@@ -232,14 +234,13 @@ bool StackWalker::accept_caller_of_leaf(const CodeBlob& blob, const arch::Regist
   if (interrupted_ && leave_above_saved_sp(blob)) {
     return true;
   }
-  // Some instruction sequences lower the stack pointer for a moment, or for a call of a leaf.
+  // Some instruction sequences lower the stack pointer for a moment, or to call a leaf.
   const bool saved = !interrupted_ || vm_.java_feature <= kLastWithX87;
   const std::uint64_t most = saved ? kMaxSavedWords : kMaxPushedWords;
   if (accept_behind(blob.frame_bytes + 8, most, Fit::kSure)) {
     return true;
   }
-  // A return address that has been changed leads to no call: to a handler, where C1's stubs for
-  // exceptions return to.
+  // A replaced return address does not follow a call: C1's exception stubs return to a handler.
   if (fit == Fit::kPerhaps || has_compiled_frame(caller)) {
     return accept(caller);
   }
@@ -248,8 +249,8 @@ bool StackWalker::accept_caller_of_leaf(const CodeBlob& blob, const arch::Regist
          find_java_caller() || fail(ErrorFrame::kBrokenStack);
 }
 
-// To search strings C2's code copies short ones onto the stack: it moves the stack pointer and
-// keeps what it was on top (macroAssembler_x86.cpp, string_indexof).
+// To search strings, C2's code copies short ones onto the stack: it moves the stack pointer and
+// saves the old value on top (macroAssembler_x86.cpp, string_indexof).
 bool StackWalker::leave_above_saved_sp(const CodeBlob& blob) {
   constexpr std::uint64_t kMaxCopiedBytes = 128;
   CompiledMethod compiled;
@@ -268,7 +269,7 @@ bool StackWalker::has_grown(const arch::Registers& caller) const {
   return caller.sp > at_.sp || (interrupted_ && caller.sp == at_.sp);
 }
 
-// Goes on in the first caller that a frame of `bytes` or some words more may have.
+// Continues in the first caller that fits a frame of `bytes`, or of some words more.
 bool StackWalker::accept_behind(std::uint64_t bytes, std::uint64_t max_words, Fit least) {
   for (std::uint64_t words = 0; words < max_words; ++words) {
     const arch::FixedFrameCode frame{0, 0, bytes + words * 8};
@@ -280,7 +281,7 @@ bool StackWalker::accept_behind(std::uint64_t bytes, std::uint64_t max_words, Fi
   return false;
 }
 
-// Goes on in `caller`, if its stack pointer has grown and stays within the stack.
+// Continues in `caller` if its stack pointer has grown and is within the stack.
 bool StackWalker::accept(const arch::Registers& caller) {
   if (!has_grown(caller) || caller.sp > stack_end_ || (caller.sp & 7) != 0 || caller.pc == 0) {
     return fail(ErrorFrame::kBrokenStack);
@@ -293,14 +294,14 @@ bool StackWalker::accept(const arch::Registers& caller) {
   return true;
 }
 
-// As accept(), but only where the caller is surely Java code; says nothing when it is not.
+// Like accept(), but only if the caller is certainly Java code; adds no error frame if it is not.
 bool StackWalker::accept_from_leaf(const arch::Registers& caller) {
   return is_call_return(caller.pc) && caller.sp <= stack_end_ && accept(caller);
 }
 
 // The last resort. If the thread has left Java code, the JVM knows where. If not, this is a leaf
 // without unwind data that Java code called directly: its caller is the first word on the stack
-// that is surely a return address of Java code.
+// that is certainly a return address into Java code.
 bool StackWalker::find_java_caller() {
   if (!in_java_) {
     return anchor_.sp > at_.sp && resume_at_anchor();
@@ -318,7 +319,7 @@ bool StackWalker::find_java_caller() {
     arch::Registers caller = at_;
     caller.pc = pc;
     caller.sp = slot + 8;
-    if (!arch::kCallPushesReturnAddress) { // it may have been pushed in the middle of others
+    if (!arch::kCallPushesReturnAddress) { // it may have been pushed among others
       skip_pushed_registers(caller);
     }
     return accept(caller);
@@ -330,14 +331,14 @@ bool StackWalker::resume_at_anchor() {
   arch::Registers java = at_;
   java.sp = anchor_.sp;
   java.fp = anchor_.fp;
-  // The interpreter leaves pc empty: the call that left Java has pushed it (cpu/x86,
+  // The interpreter leaves pc empty; the call that left Java has pushed it (cpu/x86,
   // set_last_Java).
   java.pc = anchor_.pc != 0 ? anchor_.pc : word_at(anchor_.sp - 8);
   anchor_ = Anchor{};
   return vm_.contains_code(java.pc) ? accept(java) : fail(ErrorFrame::kBrokenStack);
 }
 
-// An error frame stands where frames are missing; the first one says why the sample is not whole.
+// An error frame marks where frames are missing; the first one says why the stack is incomplete.
 void StackWalker::note(ErrorFrame error) {
   if (result_.error == ErrorFrame::kNone) {
     result_.error = error;
@@ -366,7 +367,7 @@ std::int32_t StackWalker::interpreted_bci(const MethodView& method) const {
                ? static_cast<std::int32_t>(bcp - method.bytecodes)
                : -1;
   };
-  if (interrupted_) { // the frame's copy is stale while the method runs
+  if (interrupted_) { // the copy in the frame is stale while the method runs
     if (const std::int32_t bci = bci_of(at_.bcp); bci >= 0) {
       return bci;
     }

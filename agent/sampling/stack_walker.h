@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Our own walker over HotSpot's stacks: interpreted, compiled, inlined, native-wrapper, stub and
+// Our own walker of HotSpot's stacks: interpreted, compiled, inlined, native-wrapper, stub and
 // native frames in one pass, from the registers at the interruption to the thread's first frame.
-// Signal-safe; runs on the thread whose stack it is. Every load is protected, and the stack pointer
-// must grow with each physical frame, so a damaged stack ends a walk and nothing else.
+// Signal-safe; runs on the thread whose stack it walks. Every load is protected, and the stack
+// pointer must grow with each physical frame, so a damaged stack ends only the walk.
 
 #include "agent/arch/arch.h"
 #include "agent/sampling/code_cache.h"
@@ -30,40 +30,41 @@ struct WalkedStack {
   std::uint16_t flags = 0;                          // wire::StackFlag bits
   wire::ErrorFrame error = wire::ErrorFrame::kNone; // why the walk ended early, if it did
   std::uint32_t unnamed_frames = 0;
-  bool unknown_module = false; // a native pc lies in no module that we know of
-  // Of compiled callers: known from walks before, found anew, and others given up for these.
+  bool unknown_module = false; // a native pc is in no module that we know
+  // Compiled callers: known from earlier walks, newly read, and evicted to make room for those.
   std::uint32_t cache_hits = 0;
   std::uint32_t cache_misses = 0;
   std::uint32_t cache_evictions = 0;
-  bool in_old_code = false; // the innermost method is compiled, and names inlined ones by callers
+  bool in_old_code = false; // the innermost method is compiled, and its inlined methods may be
+                            // named after their callers
 };
 
 class StackWalker {
  public:
-  // `frames` has room for max_depth and is written leaf first. `frozen` is null where it is not
-  // known how this JVM keeps the frames of virtual threads.
+  // `frames` has room for max_depth and is written leaf first. `frozen` is null if we do not know
+  // how this JVM keeps the frames of virtual threads.
   StackWalker(const VmLayout& vm, const FrozenLayout* frozen, const ModuleMap& modules,
               const NameStore& names, wire::Frame* frames, std::uint32_t max_depth)
       : vm_(vm), frozen_(frozen), modules_(modules), names_(names), frames_(frames),
         max_depth_(max_depth) {}
 
-  // Takes compiled callers from `cache`, and leaves there what it finds. `generation` is the number
-  // of the one that the names belong to.
+  // Takes compiled callers from `cache`, and adds those it finds. `generation` is the number of the
+  // generation that the names belong to.
   void use_cache(const FrameCache& cache, std::uint32_t generation) {
     cache_ = vm_.compiled.compile_id >= 0 ? cache : FrameCache();
     generation_ = generation;
   }
 
-  // Says of a stack whether it ends in code that `old` holds.
+  // Makes walk() report whether a stack ends in code that `old` holds.
   void judge_age(const OldCode& old) { old_code_ = &old; }
 
-  // `java_thread` is 0 for a thread that the JVM does not run Java code on. `ucontext` is where the
-  // kernel has saved `at`; 0: nowhere, and whether it was a page fault is not known.
+  // `java_thread` is 0 for a thread on which the JVM does not run Java code. `ucontext` is where
+  // the kernel has saved `at`; 0: nowhere, so it is unknown whether it was a page fault.
   WalkedStack walk(const arch::Registers& at, std::uint64_t java_thread,
                    std::uint64_t ucontext = 0);
 
  private:
-  // Where Java code last left for native code: what HotSpot's JavaFrameAnchor says.
+  // Where the thread last left Java code for native code, from HotSpot's JavaFrameAnchor.
   struct Anchor {
     std::uint64_t sp = 0; // 0: none
     std::uint64_t pc = 0;
@@ -108,7 +109,7 @@ class StackWalker {
   bool push_all_frozen();
   bool push_frozen(const FrozenStack& stack);
   void push_entry();
-  // Whether a register has what the stack pointer was before arguments were moved.
+  // Whether a register holds the stack pointer from before arguments were moved.
   enum class SenderSp : std::uint8_t { kNone, kSet, kPerhapsSet };
   bool leave_method_entry(SenderSp sender_sp);
   bool has_compiled_frame(const arch::Registers& caller);
@@ -118,7 +119,7 @@ class StackWalker {
 
   bool has_grown(const arch::Registers& caller) const;
   bool accept(const arch::Registers& caller);
-  // Of a caller: not at all, by its code alone, or by what it calls or its own frame as well.
+  // How a caller fits: not at all, by its code alone, or also by what it calls or its own frame.
   enum class Fit : std::uint8_t { kNone, kPerhaps, kSure };
   Fit fit_of(const arch::Registers& caller);
   bool accept_behind(std::uint64_t bytes, std::uint64_t max_words, Fit least);
@@ -149,17 +150,17 @@ class StackWalker {
   const NameStore& names_;
   wire::Frame* frames_;
   std::uint32_t max_depth_;
-  FrameCache cache_;                  // not usable: none
-  const OldCode* old_code_ = nullptr; // null: nobody wants to know
+  FrameCache cache_;                  // not usable: no cache
+  const OldCode* old_code_ = nullptr; // null: nobody asked
   std::uint32_t generation_ = 0;
 
   arch::Registers at_;
   bool interrupted_ = true;
-  bool innermost_ = true; // has met only leaves, which may be called from anywhere in a frame
-  CodeBlob leaf_;         // whose caller is looked for: stub or method; its end is 0: none
+  bool innermost_ = true; // only leaves so far, which may be called from anywhere in a frame
+  CodeBlob leaf_;         // the stub or method whose caller we look for; end 0: none
   std::uint64_t java_thread_ = 0;
   bool in_frozen_ = false;  // has been through the frozen frames
-  std::uint64_t entry_ = 0; // where the frame begins that is behind the frozen ones; 0: unknown
+  std::uint64_t entry_ = 0; // where the frame after the frozen ones begins; 0: unknown
   // Where the innermost native method returns to, and how many frames were found before that.
   std::uint64_t native_caller_ = 0;
   std::uint32_t native_depth_ = 0;

@@ -1,21 +1,23 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 
-// StackWalker's way past compiled callers that it has met before (frame_cache.h).
+// How StackWalker steps past compiled callers that it has met before (frame_cache.h).
 //
-// What is kept of a return address is what its nmethod's tables say, and these never change. So it
-// is true as long as the nmethod is the same one. That is proven each time, by three things:
+// The cache keeps what an nmethod's tables say about a return address, and these tables never
+// change. So an entry is true as long as the nmethod is the same. Three checks prove that each
+// time:
 //   - the code cache says that the block that holds the return address begins at the nmethod,
-//   - and that it is in use. Without these two the header of an nmethod that was freed would pass:
-//     the code cache gives away the end of a free block first, and leaves what its front holds;
-//   - the compile id in the header is that of then. HotSpot counts it up for each compilation, so
-//     another nmethod at the same address has another.
+//   - and that the block is in use. Without these two, the header of a freed nmethod would pass:
+//   the
+//     code cache gives away the end of a free block first, and leaves what is at its front;
+//   - the compile id in the header is the one recorded. HotSpot counts it up for each compilation,
+//     so another nmethod at the same address has another id.
 // The names are those of the nmethod's own methods, which it keeps alive as long as it is on a
 // stack; a redefined class gets new methods, and code that was compiled before keeps the old ones.
-// No epoch of the JVM, no safepoint and no class unloading need be known for that.
+// None of this depends on epochs, safepoints or class unloading.
 //
-// A return address that deoptimisation has put in a frame says nothing of what was there: it is
-// never kept. Neither are frames without a name, nor what was read while the nmethod changed.
+// A return address that deoptimisation has put in a frame says nothing about what was there before:
+// it is never kept. Nor are frames without a name, nor anything read while the nmethod changed.
 #include "agent/arch/safe_load.h"
 #include "agent/sampling/stack_walker.h"
 
@@ -27,7 +29,7 @@ using wire::FrameKind;
 constexpr std::uint64_t kMinFrameBytes = 16;
 constexpr std::uint32_t kMaxCachedFrames = FrameCache::kMaxPieces * CachedFrames::kMaxFrames;
 
-// True if these are the frames of a whole physical frame, all with names.
+// True if these are all the frames of one physical frame, each with a name.
 bool are_whole(const wire::Frame* frames, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) {
     if (wire::frame_kind(frames[i]) == FrameKind::kError || wire::frame_name(frames[i]) == 0) {
@@ -48,8 +50,8 @@ std::uint32_t StackWalker::compile_id(std::uint64_t blob) const {
              : 0;
 }
 
-// Of the frame that is being left. Where a frame waits for a call that can reach a safepoint, its
-// code says which inlined method calls, however old it is.
+// Judges the frame that is being left. If a frame waits for a call that can reach a safepoint, its
+// code says which inlined method makes the call, however old the code is.
 void StackWalker::note_age(std::uint32_t id, bool is_native) {
   if (old_code_ != nullptr && innermost_ && (interrupted_ || in_java_) && !is_native) {
     result_.in_old_code = old_code_->holds(id);
@@ -62,8 +64,8 @@ bool StackWalker::find_cached(std::uint64_t pc, CachedFrames* first) const {
          is_in_blob(vm_, pc, first->blob) && compile_id(first->blob) == first->compile_id;
 }
 
-// All frames that begin with `first`, at the current return address. False, and none of them, if
-// some are not kept any more.
+// Pushes all frames that begin with `first` at the current return address. False, with none pushed,
+// if some are no longer in the cache.
 bool StackWalker::push_cached(const CachedFrames& first) {
   const std::uint32_t depth = result_.depth;
   CachedFrames piece = first;
@@ -83,8 +85,8 @@ bool StackWalker::push_cached(const CachedFrames& first) {
   }
 }
 
-// False, and nothing has happened, where the caller is not known. Else `left` says whether the walk
-// goes on.
+// False, with nothing done, if the caller is not in the cache. Otherwise `left` says whether the
+// walk continues.
 bool StackWalker::step_cached(bool* left) {
   CachedFrames cached;
   if (!find_cached(at_.pc, &cached) || reaches_entry(cached.frame_bytes) || !push_cached(cached)) {
@@ -110,13 +112,13 @@ bool StackWalker::leave_compiled(const CodeBlob& blob, bool is_native) {
   return true;
 }
 
-// Only return addresses of calls are kept.
+// Only return addresses of calls are cached.
 bool StackWalker::is_cached_call(std::uint64_t pc) const {
   CachedFrames cached;
   return leaf_.end == 0 && find_cached(pc, &cached);
 }
 
-// Keeps the frames from `depth` on, which have been read of the nmethod that had this compile id
+// Caches the frames from `depth` on, which were read from the nmethod that had this compile id
 // before.
 void StackWalker::keep_frames(const CodeBlob& blob, std::uint32_t id, std::uint32_t depth,
                               bool is_native) {

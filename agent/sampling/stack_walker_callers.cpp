@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What StackWalker believes to be a caller. Stacks are full of older return addresses: in what a
-// frame has not written yet, in what was pushed and taken back.
+// What StackWalker accepts as a caller. Stacks are full of older return addresses: in words that a
+// frame has not written yet, and in what was pushed and popped.
 #include "agent/arch/safe_load.h"
 #include "agent/sampling/compiled_method.h"
 #include "agent/sampling/stack_walker.h"
@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::uint64_t kMaxEntryBytes = 64; // from a method's first instruction to its last entry
 
-// Methods of one name and type: the JVM has each text once.
+// True for methods of the same name and type. The JVM stores each text once.
 bool is_alike(const NamedThing& one, const NamedThing& other) {
   return one.name.address == other.name.address && one.signature.address == other.signature.address;
 }
 
 } // namespace
 
-// True if generated code surely has called something that returns to `pc`: it follows a call whose
-// target is known and cannot be a method (so that a stale return address of an earlier method call
-// is not mistaken for it), or one that the debug information lists; or it stands for frames in
+// True if generated code has certainly called something that returns to `pc`: it follows a call
+// whose target is known and cannot be a method (so that a stale return address of an earlier method
+// call is not mistaken for it), or one that the debug information lists; or it stands for frames in
 // the heap.
 bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) const {
   CodeBlob blob;
@@ -33,8 +33,8 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
     return false;
   }
   const bool called = arch::follows_call(pc, &target);
-  // Words that a leaf has not written yet hold return addresses of calls before.
-  // A frame pointer that a stub has not changed leads to where Java was entered.
+  // Words that a leaf has not written yet hold return addresses of earlier calls. A frame pointer
+  // that a stub has not changed leads to where Java was entered.
   if (leaf_.kind == BlobKind::kCompiled) {
     if (called && calls_another(target)) {
       return false;
@@ -43,7 +43,7 @@ bool StackWalker::is_call_return(std::uint64_t pc, Interpreted interpreted) cons
              (!called || pc == vm_.call_stub_return || (target != 0 && !leaf_.contains(target)))) {
     return false;
   }
-  if (blob.kind == BlobKind::kInterpreter) { // it pushes the return addresses of invocations itself
+  if (blob.kind == BlobKind::kInterpreter) { // it pushes return addresses of invocations itself
     return called || interpreted == Interpreted::kAccept;
   }
   if (blob.kind == BlobKind::kStub) {
@@ -70,9 +70,9 @@ bool StackWalker::calls_method(std::uint64_t pc) const {
          find_blob(vm_, target, &blob) && blob.kind == BlobKind::kCompiled;
 }
 
-// True if a call of `target` cannot have led to the compiled leaf: it is compiled code of a method
-// of another name or type. Calls are led elsewhere at any time, but to the like; native methods'
-// code may jump on.
+// True if a call of `target` cannot have led to the compiled leaf, because `target` is compiled
+// code of a method of another name or type. Calls may be redirected at any time, but only to
+// methods of the same name and type; the code of native methods may jump on.
 bool StackWalker::calls_another(std::uint64_t target) const {
   CodeBlob blob;
   CompiledMethod compiled;
@@ -85,8 +85,8 @@ bool StackWalker::calls_another(std::uint64_t target) const {
          read_method(vm_, compiled.method, &leaf) && !is_alike(called.text, leaf.text);
 }
 
-// As is_call_return, for the caller of a method: an interpreted one must have its frame, and of
-// stubs only two call methods. A register that was saved may hold any other return address.
+// Like is_call_return, for the caller of a method: an interpreted caller must have its frame, and
+// only two stubs call methods. A saved register may hold any other return address.
 bool StackWalker::is_caller(const arch::Registers& caller) const {
   CodeBlob blob;
   MethodView method;
@@ -112,8 +112,8 @@ bool StackWalker::is_native_wrapper(const CompiledMethod& compiled) const {
   return read_method(vm_, compiled.method, &method) && method.is_native;
 }
 
-// True if `caller` is compiled and, where its frame's size says, there is a return address: so its
-// stack pointer is right.
+// True if `caller` is compiled and there is a return address where its frame size says, which
+// proves its stack pointer.
 bool StackWalker::has_compiled_frame(const arch::Registers& caller) {
   CodeBlob blob;
   arch::Registers next = caller;
@@ -122,13 +122,13 @@ bool StackWalker::has_compiled_frame(const arch::Registers& caller) {
     return false;
   }
   const CodeBlob leaf = leaf_;
-  leaf_ = CodeBlob{}; // the caller's caller does not call it
+  leaf_ = CodeBlob{}; // the caller's caller does not call the leaf
   const bool fits = is_caller(next);
   leaf_ = leaf;
   return fits;
 }
 
-// How well `caller` fits as one of a method: what its code and its own frame say.
+// How well `caller` fits as the caller of a method, by its code and its own frame.
 StackWalker::Fit StackWalker::fit_of(const arch::Registers& caller) {
   CodeBlob blob;
   std::uint64_t target = 0;

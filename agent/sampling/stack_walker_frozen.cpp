@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 
-// StackWalker's way through the frames that a virtual thread has in the heap (frozen_stack.h).
+// How StackWalker walks the frames that a virtual thread has in the heap (frozen_stack.h).
 #include "agent/arch/safe_load.h"
 #include "agent/sampling/compiled_method.h"
 #include "agent/sampling/stack_walker.h"
@@ -15,13 +15,14 @@ using arch::word_at;
 using wire::ErrorFrame;
 using wire::FrameKind;
 
-// A stack has as many chunks as it was too long for the ones before.
+// A stack gets another chunk each time it outgrows the ones before.
 constexpr unsigned kMaxChunks = 64;
 // Frozen interpreter frames, words from the frame pointer (cpu/*/frame_*.hpp): where the caller's
-// stack pointer was, as a distance from the frame pointer.
+// stack pointer was, relative to the frame pointer.
 constexpr std::uint64_t kSenderSpBytes = 8;
 constexpr std::uint64_t kFrameHeadBytes = 16; // saved frame pointer and return address
-// The arguments of a chunk's last frame may lie behind it, in the end that belongs to its caller.
+// The arguments of a chunk's last frame may follow it, in the part at the end that belongs to its
+// caller.
 constexpr std::uint64_t kMaxArgumentBytes = 256 * 8;
 
 } // namespace
@@ -30,15 +31,16 @@ bool StackWalker::is_thaw_stub(const CodeBlob& blob) const {
   return !in_frozen_ && sampling::is_thaw_stub(blob);
 }
 
-// All frames from here to the one that the carrier has called; then goes on as if it had been on
-// the stack. What does not fit together is taken back: a collector may have been at work.
+// Pushes all frames from here to the one that the carrier has called, then continues as if they had
+// been on the stack. If they do not fit together, removes them again: a collector may have been at
+// work.
 bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
   if (interrupted_) {
     push_stub(blob);
     switch (arch::state_in_thaw_stub(at_.pc)) {
     case arch::ThawState::kBefore:
       break;
-    case arch::ThawState::kMoving: // what has been in the heap is not where the stack pointer is
+    case arch::ThawState::kMoving: // what was in the heap is not at the stack pointer yet
       note(ErrorFrame::kFrozenFrames);
       in_frozen_ = true;
       return leave_entry();
@@ -55,14 +57,14 @@ bool StackWalker::step_thaw_stub(const CodeBlob& blob) {
   return leave_entry();
 }
 
-// True if the frame that begins here may reach over the one behind the frozen ones.
+// True if the frame that begins here may extend past the one after the frozen ones.
 bool StackWalker::reaches_entry(std::uint64_t frame_bytes) const {
   return !in_frozen_ && entry_ != 0 && at_.sp <= entry_ && at_.sp + frame_bytes > entry_;
 }
 
-// True at the frame of a method that has called what lies below on the stack, but is itself in the
-// heap: while frames are being put there, the JVM writes the return address in the place of its
-// stub's (freeze_fast_existing_chunk).
+// True at the frame of a method that has called what is below it on the stack, but is itself in the
+// heap: while freezing frames, the JVM replaces its stub's return address with the real one
+// (freeze_fast_existing_chunk).
 bool StackWalker::is_above_entry(const CodeBlob& blob) const {
   CompiledMethod compiled;
   return !interrupted_ && reaches_entry(blob.frame_bytes) && entry_ - at_.sp <= kMaxArgumentBytes &&
@@ -75,7 +77,7 @@ bool StackWalker::step_above_entry() {
   return leave_entry();
 }
 
-// False, and with an error frame in their place, if they cannot be read.
+// If they cannot be read, returns false and leaves an error frame in their place.
 bool StackWalker::push_frozen_frames() {
   const arch::Registers barrier = at_;
   const std::uint64_t stack_end = stack_end_;
@@ -93,10 +95,11 @@ bool StackWalker::push_frozen_frames() {
   return false;
 }
 
-// The carrier's frame that has called the method below the frozen ones: the first word behind them
-// that can be its return address. The frame pointer says nothing here: what was thawed last may
-// have left any. Where the thread says so, the method's frame begins with what the JVM notes of it
-// (ContinuationEntry), all of it in use, so no older return address lies between.
+// Finds the carrier's frame that has called the method below the frozen ones: the first word after
+// them that can be its return address. The frame pointer says nothing here, because the last thawed
+// frame may have left any value. If the thread says where the method's frame begins, it begins with
+// the JVM's record of it (ContinuationEntry), which is all in use, so no older return address is in
+// between.
 bool StackWalker::leave_entry() {
   if (entry_ > at_.sp) {
     at_.sp = entry_;
@@ -115,8 +118,8 @@ bool StackWalker::push_all_frozen() {
   if (search != FrozenSearch::kFound) { // the stub stands for one frame at least
     return false;
   }
-  // The frames on the stack are in the heap already, where the thread is about to leave them: from
-  // what called the native method that does it.
+  // The frames on the stack are already in the heap, where the thread is about to leave them: start
+  // from what called the native method that freezes them.
   if (native_caller_ != 0 && word_at(stack.sp - 8) == native_caller_) {
     result_.depth = native_depth_;
   }
@@ -128,7 +131,8 @@ bool StackWalker::push_all_frozen() {
   return search == FrozenSearch::kNone && frozen_moment(*frozen_) == before;
 }
 
-// The method whose frame lies below the stub on the stack: the one that the carrier has called.
+// Pushes the method whose frame is below the stub on the stack: the one that the carrier has
+// called.
 void StackWalker::push_entry() {
   MethodView entry;
   if (frozen_->entry_method != 0 && read_method(vm_, frozen_->entry_method, &entry)) {
@@ -136,10 +140,10 @@ void StackWalker::push_entry() {
   }
 }
 
-// The frames of one chunk. False if one of them is none.
+// Pushes the frames of one chunk. False if one of them is not a frame.
 bool StackWalker::push_frozen(const FrozenStack& stack) {
   at_.sp = stack.sp;
-  std::uint64_t compiled_sp = stack.sp; // of a caller that is compiled: without our arguments
+  std::uint64_t compiled_sp = stack.sp; // of a compiled caller: without our arguments
   stack_end_ = stack.end;
   while (at_.sp < stack.end) {
     if (result_.depth >= max_depth_) {

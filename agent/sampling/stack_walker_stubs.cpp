@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 
-// StackWalker's way through code that the JVM has generated for itself: stub routines, adapters,
-// the runtime's entries. Most have no frame, or one that their blob does not tell.
+// How StackWalker walks through code that the JVM has generated for itself: stub routines, adapters
+// and runtime entries. Most have no frame, or one that their blob does not describe.
 #include "agent/arch/safe_load.h"
 #include "agent/sampling/dispatch_stub.h"
 #include "agent/sampling/stack_walker.h"
@@ -21,20 +21,21 @@ bool is_adapter(const CodeBlob& blob) {
   return arch::holds_text(blob.name, sizeof kName - 1, kName);
 }
 
-// The interpreter's entries of invokeBasic, linkToStatic and their kin. They jump on; like adapters
-// they may have moved the return address, and are called by what does not name them.
+// The interpreter's entries for invokeBasic, linkToStatic and the like. They jump on. Like
+// adapters, they may have moved the return address, and the calls that lead to them do not name
+// them.
 bool is_method_handle_entry(const CodeBlob& blob) {
   constexpr char kName[] = "MethodHandles adapters";
   return arch::holds_text(blob.name, sizeof kName - 1, kName);
 }
 
-// What finds a virtual method. It pushes nothing.
+// A stub that looks up a virtual method. It pushes nothing.
 bool is_dispatch(const CodeBlob& blob) {
   constexpr char kName[] = "vtable chunks";
   return arch::holds_text(blob.name, sizeof kName - 1, kName);
 }
 
-// C1's: a method that ends by an exception frees its frame and jumps to it.
+// C1's: a method that ends with an exception pops its frame and jumps to it.
 bool is_unwinding_stub(const CodeBlob& blob) {
   constexpr char kName[] = "unwind_exception";             // and " Runtime1 stub", 8 to 23
   constexpr char kLater[] = "C1 Runtime unwind_exception"; // and "_blob", 24 and 25
@@ -74,10 +75,9 @@ bool StackWalker::step_stub(const CodeBlob& blob) {
 
 // Interpreter entries and adapters between compiled and interpreted code move the return address:
 // it is on top of the stack, in the frame that is being built, or has been popped for a moment.
-// They also move the stack pointer, for arguments: what it was is in a register then. On the way
-// from compiled to interpreted code an adapter sets it late (behind the barriers of class
-// initialisation and unloading); until then the register holds what some call before has left
-// there.
+// They also move the stack pointer, for arguments; a register then holds the old value. From
+// compiled to interpreted code, an adapter sets that register late (after the barriers for class
+// initialisation and unloading); until then it holds what some earlier call has left there.
 bool StackWalker::leave_method_entry(SenderSp sender_sp) {
   constexpr std::uint64_t kFrameInTheMaking = 64;
   constexpr std::uint64_t kMaxArguments = 4096;
@@ -96,7 +96,7 @@ bool StackWalker::leave_method_entry(SenderSp sender_sp) {
     }
     const bool set = sender_sp == SenderSp::kSet ||
                      (sender_sp == SenderSp::kPerhapsSet && !has_compiled_frame(caller));
-    // The frame that is being built begins with it; the register has the bytecode pointer then.
+    // The frame being built begins with it; the register holds the bytecode pointer then.
     const std::uint64_t saved = i == 1 && at_.fp - at_.sp >= 8 ? word_at(at_.fp - 8) : 0;
     for (const std::uint64_t sp : {saved, at_.sender_sp}) {
       if (set && sp >= caller.sp && sp - caller.sp <= kMaxArguments && (sp & 7) == 0) {
@@ -131,8 +131,8 @@ bool StackWalker::leave_stub(const CodeBlob& blob) {
   return left;
 }
 
-// The caller has pushed its two arguments, where it copies an array two registers before, and takes
-// them back afterwards (c1_LIRAssembler_x86.cpp, emit_typecheck_helper and emit_arraycopy). Its
+// The caller has pushed its two arguments, preceded by two registers if it copies an array, and
+// pops them afterwards (c1_LIRAssembler_x86.cpp, emit_typecheck_helper and emit_arraycopy). Its
 // frame is above them.
 void StackWalker::skip_pushed_arguments() {
   constexpr std::uint64_t kPushedBytes[2] = {16, 32};
@@ -147,8 +147,8 @@ void StackWalker::skip_pushed_arguments() {
 }
 
 // A stub whose return address is in the link register may have made a frame record of it, or pushed
-// other registers that it works with. Its compiled caller's frame is above them; where none is
-// found, nothing was pushed.
+// other registers that it uses. Its compiled caller's frame is above them; if none is found,
+// nothing was pushed.
 void StackWalker::skip_pushed_registers(arch::Registers& caller) {
   constexpr std::uint64_t kMaxPushedBytes = 1024;
   arch::Registers recorded = at_;
@@ -167,8 +167,8 @@ void StackWalker::skip_pushed_registers(arch::Registers& caller) {
   }
 }
 
-// The barrier at the entry of compiled methods keeps a word between its frame pointer and its
-// return address (stubGenerator_x86_64.cpp, generate_method_entry_barrier).
+// The entry barrier of compiled methods keeps a word between its frame pointer and its return
+// address (stubGenerator_x86_64.cpp, generate_method_entry_barrier).
 bool StackWalker::leave_entry_barrier(const CodeBlob& blob) {
   constexpr std::uint64_t kCookie = ~std::uint64_t{0};
   arch::Registers caller = at_;
@@ -177,8 +177,8 @@ bool StackWalker::leave_entry_barrier(const CodeBlob& blob) {
          load(at_.fp + 16, &caller.pc) && is_call_of(blob, caller.pc) && accept(caller);
 }
 
-// A stub that calls the JVM, or libc, in the middle of what it does. Most have set up their frame
-// pointer; if not, it is some older frame's.
+// Leaves a stub that calls the JVM, or libc, in the middle of its work. Most have set up their
+// frame pointer; if not, it belongs to some older frame.
 bool StackWalker::leave_calling_stub(const CodeBlob& blob) {
   if (arch::may_be_frame_pointer(at_.fp, at_.sp) && leave_entry_barrier(blob)) {
     return true;
@@ -197,8 +197,8 @@ bool StackWalker::is_call_of(const CodeBlob& blob, std::uint64_t pc) const {
   return vm_.contains_code(pc) && arch::follows_call(pc, &target) && blob.contains(target);
 }
 
-// The caller's return address is on top. That it calls the stub cannot be asked for: its call may
-// have been led elsewhere meanwhile.
+// The caller's return address is on top. We cannot require that it calls the stub: its call may
+// have been redirected meanwhile.
 bool StackWalker::leave_dispatch() {
   arch::Registers caller = at_;
   CodeBlob blob;
@@ -206,10 +206,10 @@ bool StackWalker::leave_dispatch() {
          blob.kind == BlobKind::kCompiled && is_caller(caller) && accept(caller);
 }
 
-// The runtime's entries push registers before they have the frame that their blob tells, and some
-// are done by then. What they have not written yet of it holds return addresses of calls before: so
-// first where the frame pointer is set or the frame stands, then the first word that is the return
-// address of a call of theirs.
+// Runtime entries push registers before they have the frame that their blob describes, and some are
+// done by then. The parts of it that they have not written yet hold return addresses of earlier
+// calls. So we first try the frame pointer and the complete frame, then the first word that is the
+// return address of a call to the entry.
 bool StackWalker::leave_called_stub(const CodeBlob& blob) {
   constexpr std::uint64_t kMaxPushed = 8;
   const std::uint64_t max_bytes = blob.frame_bytes + kMaxPushed * 8;
@@ -241,8 +241,8 @@ bool StackWalker::leave_called_stub(const CodeBlob& blob) {
   return false;
 }
 
-// It takes the return address off the stack once it knows the handler; until then it is on top, or
-// in the link register, or below a word or two that a call has pushed.
+// It pops the return address once it knows the handler; until then that is on top, or in the link
+// register, or below a word or two that a call has pushed.
 bool StackWalker::leave_unwinding_stub() {
   constexpr std::uint64_t kMaxWords = 3;
   arch::Registers linked = at_;
@@ -266,8 +266,8 @@ bool StackWalker::leave_exception_stub(const CodeBlob& blob) {
   return arch::leave_exception_stub(blob.code_begin, caller) && is_caller(caller) && accept(caller);
 }
 
-// A stub routine has the caller's return address on top, or its own frame pointer set up, or is in
-// between, or keeps its registers on the stack: each guess is checked.
+// A stub routine has the caller's return address on top, or has set up its own frame pointer, or is
+// in between, or keeps registers on the stack. Each guess is checked.
 bool StackWalker::leave_frameless_stub(bool adapter) {
   if (leave_method_entry(adapter ? SenderSp::kPerhapsSet : SenderSp::kNone)) {
     return true;
@@ -277,8 +277,8 @@ bool StackWalker::leave_frameless_stub(bool adapter) {
       accept_from_leaf(caller)) {
     return true;
   }
-  // The JVM itself calls some stubs, as when it flushes instruction caches.
-  // It need not have left Java for that: a call that compiled code makes to resolve one does not.
+  // The JVM itself calls some stubs, for example to flush instruction caches. It need not have left
+  // Java for that: a call that compiled code makes to resolve another one does not.
   std::uint64_t target = 0;
   caller = at_;
   if (arch::leave_frameless(caller) && modules_.find(caller.pc) != nullptr &&
@@ -289,9 +289,10 @@ bool StackWalker::leave_frameless_stub(bool adapter) {
   return find_java_caller() || fail(ErrorFrame::kNotWalkable);
 }
 
-// The stub's own name where it can be told, else that of the blob that holds it and others.
+// The stub's own name if it is known, else that of the blob that holds it and others.
 bool StackWalker::read_name_of_stub(const CodeBlob& blob, NamedThing* thing) const {
-  const std::uint64_t pc = at_.pc - (interrupted_ ? 0 : 1); // what follows a call may be the next
+  const std::uint64_t pc =
+      at_.pc - (interrupted_ ? 0 : 1); // the code after a call may be the next stub's
   const StubName* stub = vm_.stub_names != nullptr ? vm_.stub_names->find(pc) : nullptr;
   if (stub != nullptr) {
     return read_stub_name(vm_.code_low + stub->begin, stub->text, thing);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which stub lies where. The JVM generates some hundred stubs (array copies, ciphers, checksums)
-// into a few blobs, so the name of the blob says little: "StubRoutines (compiler stubs)". Filled
-// by jvm/stub_list.cpp before the handlers read it, never changed while they do; find() is
+// Where each stub is. The JVM generates hundreds of stubs (array copies, ciphers, checksums) into a
+// few blobs, so the name of a blob says little: "StubRoutines (compiler stubs)". Filled by
+// jvm/stub_list.cpp before the handlers read it, never changed while they do; find() is
 // signal-safe.
 
 #include <cstdint>

@@ -24,7 +24,7 @@ struct Stack {
   bool holds(std::uint64_t address) const { return address >= begin && address < end; }
 };
 
-// The thread's alternate stack, as the kernel has noted it in the frame of a signal.
+// The thread's alternate stack, as the kernel noted it in the signal frame.
 Stack alternate_stack(const void* ucontext) {
   const stack_t& stack = static_cast<const ucontext_t*>(ucontext)->uc_stack;
   const auto begin = reinterpret_cast<std::uint64_t>(stack.ss_sp);
@@ -90,9 +90,9 @@ void finish_ending(Visit& visit, std::uint32_t token) {
   store_release(visit.state, token & ~kStateBits);
 }
 
-// A handler's frame lies below what it interrupted, and what runs on top of it lies below that,
-// but for the alternate stack, which the kernel begins at its upper end where a thread is not on
-// it.
+// A handler's frame is below what it interrupted, and whatever runs on top of it is below that. The
+// exception is the alternate stack, which the kernel starts at its upper end if the thread is not
+// on it.
 bool is_left_behind(const Visit& visit, std::uint64_t sp) {
   const Stack own{.begin = visit.stack_begin, .end = visit.stack_end};
   return (own.end != 0 && !own.holds(sp)) || sp > visit.frame;
@@ -100,7 +100,8 @@ bool is_left_behind(const Visit& visit, std::uint64_t sp) {
 
 bool is_left_behind_by(const Visit& visit, const void* ucontext) {
   const std::uint64_t sp = arch::read_registers(ucontext).sp;
-  // Without one of its own, the thread may have come to an alternate stack on top of the visit.
+  // If the visit is not on an alternate stack, the thread may have switched to one on top of the
+  // visit.
   const bool other_stack = visit.stack_end == 0 && alternate_stack(ucontext).holds(sp);
   return !other_stack && is_left_behind(visit, sp);
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where this JVM keeps what the stack walker reads: filled once by jvm/vm_structs.cpp from the
-// tables that libjvm exports for its own debugger (gHotSpotVMStructs and its kin), read by signal
-// handlers ever after, never changed. An offset of -1 means that this JVM has no such field.
+// Where this JVM keeps what the stack walker reads. Filled once by jvm/vm_structs.cpp from the
+// tables that libjvm exports for its own debugger (gHotSpotVMStructs and related variables), then
+// only read, by signal handlers. An offset of -1 means that this JVM has no such field.
 
 #include "agent/sampling/stub_names.h"
 
@@ -22,8 +22,8 @@ struct IntField {
 
 inline constexpr std::size_t kMaxCodeHeaps = 8;
 
-// One reserved range of the code cache with its segment map (code/codeHeap: a byte for each
-// segment says how many segments to step back, 255 is free).
+// One reserved range of the code cache with its segment map (code/codeHeap: a byte per segment says
+// how many segments to step back; 255 is free).
 struct CodeHeap {
   std::uint64_t begin = 0;
   std::uint64_t end = 0; // reserved
@@ -47,7 +47,7 @@ struct CodeBlobLayout {
 struct CompiledMethodLayout {
   std::int32_t method = -1;
   IntField comp_level;
-  std::int32_t compile_id = -1;         // int, no two nmethods of a JVM's life have the same
+  std::int32_t compile_id = -1;         // int, unique in the life of a JVM
   std::int32_t scopes_data_begin = -1;  // address (9 to 22)
   std::int32_t scopes_data_offset = -1; // or offset (8, 23+)
   std::int32_t scopes_pcs_offset = -1;
@@ -66,12 +66,12 @@ struct CompiledMethodLayout {
 struct MethodLayout {
   std::int32_t const_method = -1;
   std::int32_t access_flags = -1;
-  std::int32_t constants = -1; // in ConstMethod, as all below
+  std::int32_t constants = -1; // in ConstMethod, as are all below
   std::int32_t code_size = -1;
   std::int32_t name_index = -1;
   std::int32_t signature_index = -1;
   std::int32_t const_method_bytes = 0; // bytecodes follow, then the line table
-  std::int32_t flags = -1;             // -1: line tables cannot be told
+  std::int32_t flags = -1;             // -1: whether there are line tables is unknown
   std::uint16_t has_lines = 0;         // bit of flags
   std::int32_t pool_holder = -1;       // in ConstantPool
   std::int32_t pool_length = -1;
@@ -99,13 +99,13 @@ struct VmLayout {
   std::uint32_t heap_count = 0;
   std::uint64_t code_low = 0; // of all heaps
   std::uint64_t code_high = 0;
-  std::uint32_t heap_block_bytes = 16; // header in front of each blob
+  std::uint32_t heap_block_bytes = 16; // header before each blob
   IntField heap_block_used;
   CodeBlobLayout blob;
   CompiledMethodLayout compiled;
   MethodLayout method;
   ThreadLayout thread;
-  const StubNames* stub_names = nullptr;  // null: its list was not found
+  const StubNames* stub_names = nullptr;  // null: the JVM's list was not found
   std::uint64_t call_stub_return = 0;     // return address of StubRoutines' call stub
   std::int32_t entry_wrapper_words = 0;   // from fp to the call stub's JavaCallWrapper*
   std::int32_t wrapper_anchor = -1;       // in JavaCallWrapper
@@ -114,8 +114,8 @@ struct VmLayout {
   std::int32_t anchor_in_wrapper_fp = -1;
   std::uint32_t number_bias = 0; // 1 where compressed numbers exclude zero bytes (20+)
 
-  // How a thread finds its JavaThread: the JVM's thread-specific key, and the check that what lies
-  // there is one: its JNIEnv, embedded at `env_offset`, begins with the JVM's function table.
+  // How a thread finds its JavaThread: by the JVM's thread-specific key. To check that the value is
+  // a JavaThread: its JNIEnv, embedded at `env_offset`, begins with the JVM's function table.
   std::uint32_t thread_key = 0;
   std::int32_t env_offset = -1;
   std::uint64_t jni_functions = 0;

@@ -70,11 +70,11 @@ enum class Counter : std::uint32_t {
   kGenerationFlips = 26,
   kThreadsArmed = 27,      // threads that have, or had, a timer
   kThreadsNeverArmed = 28, // threads that never had one
-  kTimerLimit = 29,        // threads that found none when they were, because of RLIMIT_SIGPENDING
-  kThreadSlotsFull = 30,   // threads for which the table had no room: the most at one time
+  kTimerLimit = 29,        // threads that got none when first seen, because of RLIMIT_SIGPENDING
+  kThreadSlotsFull = 30,   // threads for which the table had no room: the maximum at one time
   kTimersMoved = 31,       // timers taken from a thread for another one
   kProcessCpuNanosAtStart = 32, // before the first timer is made
-  kProcessCpuNanosAtStop = 33,  // when the timers were gone; until then twice a second
+  kProcessCpuNanosAtStop = 33,  // when the timers were gone; until then updated twice a second
   kAgentCpuNanos = 34,          // CPU time of the agent's own thread
   kDeliveryNanos = 35,          // calibrated cost of delivering one signal
   kStartNanos = 36,             // start message received -> first timer armed
@@ -82,16 +82,18 @@ enum class Counter : std::uint32_t {
   kJvmUnloadEpoch = 38,
   kDetailLost = 39,       // steps taken to stay within max_overhead_permille: docs/design/agent.md
   kIntervalNanosNow = 40, // the interval in force
-  kPerfRefusal = 41,      // asked for kPerfClock: why not, an errno or kPerfNotTried; 0: it is used
-  kThreadsByTimer = 42,   // with kPerfClock: threads that have a timer all the same
-  kOtherSignal = 43,      // what was used instead of SIGPROF, which has a handler; 0: SIGPROF
-  kAgentCpuNanosBetween = 44, // of kAgentCpuNanos: between the two readings of the process's clock
-  // Of the other threads, while the first timers were made and the last ones taken away: what may
-  // lie between the readings of the process's clock and in no thread's account.
+  kPerfRefusal =
+      41, // why kPerfClock was not used: errno or kPerfNotTried; 0: used, or not asked for
+  kThreadsByTimer = 42, // with kPerfClock: threads that have a timer all the same
+  kOtherSignal = 43,    // the signal used instead of SIGPROF, which has a handler; 0: SIGPROF
+  kAgentCpuNanosBetween =
+      44, // the part of kAgentCpuNanos between the two readings of the process's clock
+  // CPU time of the other threads while the first timers were made and the last ones removed: it
+  // may be between the readings of the process's clock and in no thread's account.
   kArmingCpuNanos = 45,
-  kAgentCpuNanosSettled = 46, // kAgentCpuNanosBetween once all was done that is done once; 0: not
-  kSettledNanos = 47,         // ... which was so long after the start
-  kLeftBehind = 48, // 1: JVMTI's notifications of mounts are on since this session, for good
+  kAgentCpuNanosSettled = 46, // kAgentCpuNanosBetween once all one-time work was done; 0: not yet
+  kSettledNanos = 47,         // ... and how long after the start that was
+  kLeftBehind = 48,           // 1: this session turned JVMTI's mount notifications on, for good
   kTimersLeft =
       52, // timers and perf events that the kernel would not delete, since the JVM's start
   kTimersRunning = 53,       // those of them that it would not disarm either
@@ -116,7 +118,7 @@ inline constexpr std::uint32_t kPerfNeedsSigprof = 0x10001;
 // callers.
 enum class InliningDetail : std::uint64_t {
   kUnknown = 0, // also: it is unknown which code was compiled earlier
-  kBefore = 1,  // it was on already, probably since the JVM began
+  kBefore = 1,  // it was already on, probably since the JVM began
   kSinceStart = 2,
 };
 
@@ -285,7 +287,7 @@ constexpr Frame make_frame(FrameKind kind, std::uint64_t payload) {
 constexpr Frame make_java_frame(FrameKind kind, std::uint64_t bci, std::uint32_t name) {
   return make_frame(kind, (bci & 0xffff) << 32 | name);
 }
-// What had taken the thread into the kernel.
+// What took the thread into the kernel.
 enum class KernelFrame : std::uint64_t { kSystemCall = 0, kPageFault = 1 };
 constexpr Frame make_kernel_frame(KernelFrame cause) {
   return make_frame(FrameKind::kKernel, static_cast<std::uint64_t>(cause));

@@ -9,14 +9,14 @@
 
 #include <string>
 
-// What the words of a request stand for. Any thread; no state.
+// What the words in a request mean. Any thread; no state.
 namespace jprof::record {
 
 // kUsage for an unknown name.
 base::Result<wire::Walker> walker_of(const std::string& name);
 // Timers keep intervals of several ticks exactly and cost less; perf's clock keeps shorter ones.
 base::Result<wire::Engine> engine_of(const CaptureRequest& request);
-// kUsage for what cannot be recorded, before anything is done.
+// kUsage for a request that cannot be recorded, before anything is done.
 base::Status check_request(const CaptureRequest& request);
 // All that the request decides. REQUIRES: check_request() has passed.
 RecorderOptions options_of(const CaptureRequest& request);

@@ -170,9 +170,9 @@ class Capture {
   base::Result<jvm::Target> find() {
     JPROF_TRY_ASSIGN(const container::ProcRoot proc, container::ProcRoot::open());
     std::optional<container::Process> asked;
-    if (request_.pid) { // it may be killed while we look whether it is a JVM
+    if (request_.pid) { // it may be killed while we check whether it is a JVM
       JPROF_TRY_ASSIGN(asked, container::Process::open(proc, *request_.pid));
-      (void)watch(*asked); // what stands in the way is said of a JVM only
+      (void)watch(*asked); // report what is in the way only for a JVM
     }
     base::Result<jvm::Target> found = jvm::find_one_jvm(proc, request_.pid, {});
     if (!found && asked) {
@@ -181,7 +181,7 @@ class Capture {
     return found;
   }
 
-  // `status`, or that the JVM has ended where that is behind it.
+  // Returns `status`, or that the JVM has ended if that is the cause.
   base::Status name_end_of(const container::Process& process, base::Status status) const {
     const bool ended = !status && blames_target(status.error()) &&
                        process.ends_within(container::Process::kEndTime);

@@ -42,8 +42,8 @@ struct CaptureRequest {
   // "collapsed".
   std::vector<std::string> formats;
   std::string threads; // root frames in them: "thread" or "pool", empty: none
-  // Takes each derived file and gives the paths at which it has written it; what it cannot write is
-  // its own to tell. Empty: they are made in `directory`.
+  // Takes each derived file and gives the paths at which it has written it; it reports itself what
+  // it cannot write. Empty: they are made in `directory`.
   std::function<std::vector<std::string>(const std::string& ending, std::string_view bytes)>
       take_derived;
   // Must exist and be the caller's own: profile.jprof and the derived files are made in it.
@@ -116,11 +116,11 @@ struct CaptureOutcome {
   std::string walker;
   std::chrono::system_clock::time_point start;
   std::chrono::nanoseconds duration{0};
-  std::chrono::nanoseconds interval{0};     // asked
+  std::chrono::nanoseconds interval{0};     // requested
   std::chrono::nanoseconds interval_got{0}; // CPU time per signal without overruns; 0: no samples
   std::chrono::nanoseconds tick{0};         // what the source's timers are rounded to; 0: nothing
   std::uint64_t samples = 0;                // in profile.jprof, error frames included
-  std::uint64_t nominal_samples = 0;        // of these: as capture::Measured has it
+  std::uint64_t nominal_samples = 0;        // of these: see capture::Measured
   std::uint64_t error_samples = 0;          // of these: no stack, or one that ends in an error
   std::vector<capture::Measured::ErrorReason> error_reasons; // of these
   std::uint32_t max_depth = 0;             // frames kept of a stack, at the end; 0: unknown
@@ -136,7 +136,7 @@ struct CaptureOutcome {
   std::uint64_t timers_refused = 0;
   std::uint64_t timers_moved = 0;
   capture::Coverage coverage;
-  std::optional<std::chrono::nanoseconds> old_code; // as capture::Measured has it
+  std::optional<std::chrono::nanoseconds> old_code; // see capture::Measured
   std::vector<std::string> warnings;                // what a user must know: misleading, or costly
   AgentCost cost;
   std::vector<MethodShare> hottest; // at most ten, by self weight
@@ -148,7 +148,7 @@ struct CaptureOutcome {
   base::UniqueFd recording;         // profile.jprof, to be read even where its folder has gone
   std::vector<std::string> residue; // what stays in the JVM for good
   std::vector<std::string> notes;
-  std::vector<std::string> skipped_deliveries; // each way that was not taken, and why
+  std::vector<std::string> skipped_deliveries; // each way not taken, and why
   std::vector<std::string> sandbox_missing;    // what the sandbox lacks, and why
   std::vector<base::Error> file_errors;        // files that could not be made or written
 

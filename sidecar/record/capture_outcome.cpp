@@ -115,7 +115,7 @@ std::string why_held(const wire::HandlerLeft& left) {
 
 void add_leftovers(const RecorderResult& result, std::vector<std::string>& notes) {
   if (result.jvm_gone || result.reason == wire::StopReason::kVmExit) {
-    return; // nothing stays in a JVM that has ended
+    return; // nothing remains in a JVM that has ended
   }
   if (result.stragglers > 0) {
     notes.push_back("threads that had not left our signal handler 2 s after the stop: " +

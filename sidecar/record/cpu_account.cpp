@@ -22,7 +22,7 @@ nanoseconds between_readings(const RecorderResult& result) {
   return nanos(stop > start ? stop - start : 0);
 }
 
-// By the clocks of single threads.
+// According to the clocks of the single threads.
 nanoseconds accounted(const RecorderResult& result, nanoseconds rests) {
   return rests + nanos(result.counter(Counter::kWeight)) +
          nanos(result.counter(Counter::kLostWeight)) +
@@ -51,7 +51,7 @@ std::string causes_of(const RecorderResult& result) {
     add(std::to_string(result.counter(Counter::kThreadSlotsFull)) +
         " threads for which the table of threads was full");
   }
-  // What remains when those have been named has no cause other than short-lived threads.
+  // What remains once those have been named can only come from short-lived threads.
   const nanoseconds too_little = result.coverage.not_sampled - result.blocked.cpu -
                                  result.never_armed.cpu - result.sandboxed.cpu;
   if (too_little > kWorthNaming) {
@@ -76,7 +76,7 @@ nanoseconds process_cpu(const RecorderResult& result, nanoseconds rests) {
   const nanoseconds most = between_readings(result);
   const nanoseconds held = accounted(result, rests);
   if (result.cpu_at_least && result.counter(Counter::kProcessCpuNanosAtStart) > 0) {
-    return std::max(most, held); // its samples are younger than the last look
+    return std::max(most, held); // its samples are newer than the last look
   }
   const nanoseconds arming = std::min(most, nanos(result.counter(Counter::kArmingCpuNanos)));
   return std::clamp(held, most - arming, most);

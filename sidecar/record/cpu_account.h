@@ -12,22 +12,23 @@
 // What became of the CPU time that the JVM used during a recording.
 namespace jprof::record {
 
-// A hostile counter may say anything: clamped.
+// Clamped, because a hostile counter may say anything.
 std::chrono::nanoseconds nanos(std::uint64_t count);
 
-// What the process has used since the accounts of its threads began; 0 if that is unknown. They
-// begin one by one while the first timers are made, between two readings of the process's clock
-// (Counter::kArmingCpuNanos): what they hold tells where between the two they did in sum, so that
-// the total is never less than its parts. `rests` are the threads' own.
+// What the process has used since the accounts of its threads began; 0 if that is unknown. The
+// accounts begin one by one while the first timers are made, between two readings of the process's
+// clock (Counter::kArmingCpuNanos). Their contents say where between the two the sum began, so that
+// the total is never less than its parts. `rests` are those of the threads.
 std::chrono::nanoseconds process_cpu(const RecorderResult& result, std::chrono::nanoseconds rests);
 
-// What the kernel has counted for the process beside samples, lost ones, the agent's thread and the
-// `rests` of threads: of threads that nobody saw, or did not see to their end. 0 where it may be
-// what the clocks have advanced between their readings, or was used before there were timers.
+// What the kernel has counted for the process beyond samples, lost samples, the agent's thread and
+// the `rests` of threads: time of threads that nobody saw, or not until their end. 0 if the
+// difference may be what the clocks advanced between their readings, or was used before there were
+// timers.
 std::chrono::nanoseconds ended_unseen(const RecorderResult& result, std::chrono::nanoseconds rests);
 
-// `interval` is what was asked for. `unclean` is 0 after a clean stop, or else how long the
-// recording lasted: then the process's clock lags by up to half a second, and the samples do not.
+// `interval` is what was asked for. `unclean` is 0 after a clean stop, otherwise how long the
+// recording lasted: then the process's clock lags by up to half a second, but the samples do not.
 capture::Coverage coverage_of(const RecorderResult& result, std::chrono::nanoseconds interval,
                               std::chrono::nanoseconds unclean);
 
@@ -35,11 +36,11 @@ capture::Coverage coverage_of(const RecorderResult& result, std::chrono::nanosec
 // capture::Measured. Requires that the coverage is known.
 std::optional<std::chrono::nanoseconds> old_code_of(const RecorderResult& result);
 
-// That many samples weigh intervals instead of measured time, and why; empty where a few do, as
-// they may at any start.
+// How many samples weigh intervals instead of measured time, and why; empty if only a few do, as
+// may happen at any start.
 std::string nominal_text(const RecorderResult& result);
 
-// Why the profile may mislead, with what is known of the causes; empty where it does not.
+// Why the profile may mislead, with what is known about the causes; empty if it does not.
 std::string coverage_warning_of(const RecorderResult& result);
 
 } // namespace jprof::record

@@ -109,7 +109,7 @@ std::vector<std::string> derive_files(const CaptureRequest& request, CaptureOutc
   DerivedFiles files(request, outcome);
   const bool wanted = std::ranges::any_of(
       request.formats, [](const std::string& ending) { return ending != "jprof"; });
-  // What is recorded is safe by now: too little memory costs the derived files only.
+  // The recording is safe by now: a lack of memory costs only the derived files.
   try {
     if (wanted) {
       files.make_all();

@@ -9,10 +9,10 @@
 
 namespace jprof::record {
 
-// Makes the files that the request asks for from the sealed recording (`outcome.recording`) and
-// nothing else: what is derived now is what convert gives later. Adds what it has made to
-// `outcome.files`, and what it could not make to `outcome.file_errors`. Gives the paths of what it
-// has written.
+// Makes the files that the request asks for, from the sealed recording (`outcome.recording`) alone,
+// so that they are the same as those that convert makes later. Adds the files it has made to
+// `outcome.files`, and those it could not make to `outcome.file_errors`. Returns the paths of what
+// it has written.
 std::vector<std::string> derive_files(const CaptureRequest& request, CaptureOutcome& outcome);
 
 } // namespace jprof::record

@@ -141,7 +141,7 @@ StackId FrameNamer::read_stack(const wire::SampleSlot& sample) {
   std::vector<FrameId> frames; // leaf first, as in the region
   frames.reserve(raw.frames.size() + 1);
   constexpr wire::Frame kPageFault = wire::make_kernel_frame(wire::KernelFrame::kPageFault);
-  bool interrupted = true; // it is no caller, also where its instruction faulted
+  bool interrupted = true; // not a caller, even if its instruction faulted
   for (const wire::Frame wire_frame : raw.frames) {
     frames.push_back(frame(sample, wire_frame, interrupted));
     interrupted = interrupted && wire_frame == kPageFault;
@@ -190,7 +190,7 @@ FrameId FrameNamer::frame(const wire::SampleSlot& sample, wire::Frame frame, boo
   case wire::FrameKind::kNone:
     break;
   }
-  return error_frame("[unknown_frame]"); // of a newer agent
+  return error_frame("[unknown_frame]"); // from a newer agent
 }
 
 FrameId FrameNamer::java_frame(const wire::SampleSlot& sample, wire::Frame frame) {

@@ -16,7 +16,7 @@
 
 namespace jprof::record {
 
-// What a native address is called.
+// The name of a native address.
 struct NativeName {
   std::string function;  // "JavaThread::run", "libfoo.so+0x1234"
   std::string module;    // path as the JVM's mount namespace names it
@@ -29,7 +29,7 @@ using NativeNamer = std::function<NativeName(std::uint64_t address, std::uint64_
 
 // "[not_walkable]" for an error frame's payload.
 std::string_view error_frame_label(std::uint64_t payload);
-// The same of a kernel frame: "[kernel]" for a system call.
+// The same for a kernel frame: "[kernel]" for a system call.
 std::string_view kernel_frame_label(std::uint64_t payload);
 // Turns "java/lang/String" into "java.lang.String"; drops the address in the name of a hidden
 // class, which differs in every run.
@@ -40,7 +40,7 @@ class FrameNamer {
  public:
   FrameNamer(const RegionReader& region, profile::RecordingWriter& writer, NativeNamer native);
 
-  // A damaged reference gives the stack of one "[damaged]" frame.
+  // A damaged reference becomes a stack of one "[damaged]" frame.
   profile::StackId stack(const wire::SampleSlot& sample);
   // The stack for CPU time that has none (lib/profile/rest.h): one frame with this name.
   profile::StackId rest(std::string_view label);

@@ -25,7 +25,7 @@ std::uint64_t less(std::uint64_t from, std::uint64_t what) {
   return from - std::min(from, what);
 }
 
-// That of the innermost group.
+// The limit of the innermost group.
 std::optional<MemoryRoom> room_of(const std::vector<MemoryGroup>& groups) {
   return groups.empty() ? std::nullopt : groups.front().room();
 }

@@ -72,7 +72,8 @@ base::Status Intake::drain(Reading reading, const Enough& enough) {
   }
   JPROF_TRY(region_.read_samples(reading, slots_));
   next_slot_ = 0;
-  // Only now: a sample that was written while we read the ring is younger than the reading's begin.
+  // Only now: a sample that was written while we read the ring is newer than the beginning of the
+  // read.
   now_ns_ = monotonic_ns() + ahead_ns_;
   JPROF_TRY(take_waiting(enough));
   if (behind() == 0 && region_.drained_generation() > forgotten_generation_) {
@@ -157,7 +158,7 @@ void Intake::take(const wire::SampleSlot& slot) {
   const std::uint64_t start = region_.header().start_mono_ns;
   std::uint64_t time = slot.time_ns;
   if (time < start || time > now_ns_) {
-    ++damaged_times_; // both clocks are of one machine
+    ++damaged_times_; // both clocks are the same machine's
     time = time < start ? start : now_ns_;
   }
   const profile::StackId stack = namer_.stack(slot);
@@ -227,7 +228,7 @@ void Intake::take_back(const profile::Sample& sample) {
 }
 
 // A stack is not whole if it is empty or has an error frame at either end: a walk that broke off
-// leaves one at the root, where it would have gone on.
+// leaves one at the root, where it would have continued.
 std::string_view Intake::error_label(profile::StackId stack) const {
   const std::span<const profile::FrameId> frames = writer_.stack(stack);
   if (frames.empty()) {

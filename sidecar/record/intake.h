@@ -22,7 +22,7 @@
 namespace jprof::record {
 
 struct IntakeLimits {
-  std::uint32_t depth = 0; // that the agent was asked for; deeper stacks are refused; 0: no limit
+  std::uint32_t depth = 0; // that the agent was asked for; deeper stacks are rejected; 0: no limit
   std::size_t dictionary_bytes = 64U << 20;   // beyond it, new stacks keep less of their depth
   std::uint64_t recording_bytes = 512U << 20; // at it, the capture ends
   std::uint64_t samples = 30'000'000;         // at it, the capture ends
@@ -47,8 +47,8 @@ class Intake {
     ahead_ns_ = static_cast<std::uint64_t>(ahead.count());
   }
 
-  // Reads and writes what is there now, until `enough` says so between two samples: then behind()
-  // tells what is left of it, and the next call begins with that. What was read may be acknowledged
+  // Reads and writes what is there now, until `enough` ends it between two samples: then behind()
+  // says how much is left, and the next call begins with that. What was read may be acknowledged
   // only when nothing is left. An error is the region's: kProtocol. Once the writer's sink has
   // failed, what is read is counted and not written (unwritten()).
   using Enough = std::function<bool()>;
@@ -65,14 +65,14 @@ class Intake {
   void modules_changed() { namer_.forget_addresses(); }
   // A limit has been reached: nothing more should be recorded.
   bool full() const;
-  // Recording went on all the same until there was no memory left: drain() takes nothing more.
+  // Recording continued all the same until memory ran out: drain() takes nothing more.
   bool overfull() const;
 
   const HotMethods& hot() const { return hot_; }
   const ThreadRegistry& threads() const { return threads_; }
   std::uint64_t samples() const { return samples_; }
-  // Whose weight is nothing but intervals: their handlers did not read the thread's CPU clock,
-  // which counts nanoseconds. A thread's first one has a phase and cannot be told.
+  // Samples whose weight is only intervals: their handlers did not read the thread's CPU clock,
+  // which counts nanoseconds. A thread's first sample has a phase, so it is not recognised.
   std::uint64_t nominal_samples() const { return nominal_samples_; }
   std::uint64_t error_samples() const { return error_samples_; }
   // The same by the frame that says why ("[truncated]" and so on), most frequent first.
@@ -87,9 +87,9 @@ class Intake {
     std::uint64_t weight_ns() const { return after_last_ns + not_sampled_ns + ended_unseen_ns; }
   };
   const Rests& rests() const { return rests_; }
-  // Why the recording ends before what was read does.
+  // Why the recording ends before the end of what was read.
   const std::optional<base::Error>& sink_error() const { return sink_error_; }
-  // What the sink did not take; not in any of the sums above.
+  // What the sink did not take. Not part of the sums above.
   struct Unwritten {
     std::uint64_t samples = 0;
     std::uint64_t weight = 0; // of samples and rests
@@ -126,7 +126,7 @@ class Intake {
   std::vector<wire::SampleSlot> slots_;
   std::size_t next_slot_ = 0;  // of these, to be taken
   std::uint64_t now_ns_ = 0;   // by the region's clock, when the slots had been read
-  std::uint64_t ahead_ns_ = 0; // below 0 it wraps, and back
+  std::uint64_t ahead_ns_ = 0; // negative values wrap, and wrap back
   std::uint64_t samples_ = 0;
   std::uint64_t nominal_samples_ = 0;
   std::uint64_t error_samples_ = 0;

@@ -29,7 +29,7 @@ struct MemoryBudget {
 // a quarter to samples during rendering, all within sensible limits.
 MemoryBudget memory_budget(std::optional<std::uint64_t> free_bytes);
 
-// The interval of a capture if nobody asks for another one.
+// The default interval of a capture.
 inline constexpr std::chrono::milliseconds kDefaultInterval{10};
 
 struct RegionNeed {

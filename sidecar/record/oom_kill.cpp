@@ -7,10 +7,10 @@
 
 namespace jprof::record {
 
-// The process gets SIGKILL, which may be somebody else's as well.
+// The process gets SIGKILL, which may also come from somebody else.
 std::optional<Ending> oom_kill_of(const container::Process& process,
                                   const std::optional<Headroom>& headroom, bool forced) {
-  // Only then the kernel tells what ended it.
+  // Only then does the kernel say what ended it.
   (void)process.ends_within(container::Process::kEndTime);
   const std::string by = process.ending();
   const std::uint64_t kills = headroom ? headroom->oom_kills() : 0;

@@ -10,8 +10,8 @@
 
 namespace jprof::record {
 
-// That the kernel ended a process for lack of memory, and the cure; empty if nothing says so. It is
-// known by the OOM kills since `headroom` was made. Waits up to Process::kEndTime for the end.
+// Says that the kernel ended a process for lack of memory, and the cure; empty if nothing indicates
+// it. Goes by the OOM kills since `headroom` was made. Waits up to Process::kEndTime for the end.
 std::optional<Ending> oom_kill_of(const container::Process& process,
                                   const std::optional<Headroom>& headroom, bool forced);
 

@@ -15,10 +15,10 @@ using capture::time_text;
 using std::chrono::nanoseconds;
 using wire::Counter;
 
-constexpr int kBurden = 1000;             // costs below a thousandth of a CPU are nobody's burden
-constexpr int kMinShare = 10;             // a tenth of a CPU
-constexpr nanoseconds kMuch{100'000'000}; // for what is done once
-constexpr nanoseconds kMinLook{1'000'000'000}; // below, the agent's thread is not steady
+constexpr int kBurden = 1000;                  // costs below a thousandth of a CPU burden nobody
+constexpr int kMinShare = 10;                  // a tenth of a CPU
+constexpr nanoseconds kMuch{100'000'000};      // for the one-time cost
+constexpr nanoseconds kMinLook{1'000'000'000}; // in less time the agent's thread is not steady
 
 std::string share_text(nanoseconds part, nanoseconds whole) {
   char text[32];
@@ -27,9 +27,9 @@ std::string share_text(nanoseconds part, nanoseconds whole) {
   return text;
 }
 
-// Of the agent's thread's CPU time: what goes on for as long as the capture does. The agent notes
-// when all was done that is done once; the rate at which its thread worked from then on holds for
-// the whole. 0 if that was too short to tell, and of an agent that does not note it.
+// The recurring part of the CPU time of the agent's thread. The agent notes when all one-time work
+// was done; the rate at which its thread worked from then on is applied to the whole capture. 0 if
+// that time was too short to tell, and for an agent that does not note it.
 nanoseconds steady_work(const RecorderResult& result, const AgentCost& cost) {
   const nanoseconds between = nanos(result.counter(Counter::kAgentCpuNanosBetween));
   const nanoseconds settled = nanos(result.counter(Counter::kAgentCpuNanosSettled));

@@ -9,16 +9,16 @@
 
 namespace jprof::record {
 
-// What is to be said of a capture that cost more than --max-overhead; at most one is not empty.
+// What to tell the user about a capture that cost more than --max-overhead; at most one is not
+// empty.
 struct Overhead {
-  std::string
-      warning;      // what lasted as long as the capture costs more, or what was done once is much
-  std::string note; // only what every capture does once costs more, because this one was short
+  std::string warning; // the recurring cost is above the limit, or the one-time cost is high
+  std::string note;    // only the one-time cost is above the limit, because the capture was short
 };
 
-// Once the result's coverage and duration are known. The limit is a share of the CPU time that the
-// JVM used, or of a tenth of a CPU where it used less, as the agent has it (OverheadLimit). Silent
-// where the cost is less than a thousandth of a CPU, and where nobody knows what the JVM used.
+// REQUIRES: the result's coverage and duration are known. The limit is a share of the CPU time that
+// the JVM used, or of a tenth of a CPU if it used less, as in the agent (OverheadLimit). Both are
+// empty if the cost is less than a thousandth of a CPU, or if it is unknown what the JVM used.
 Overhead judge_overhead(const RecorderResult& result, const AgentCost& cost);
 
 } // namespace jprof::record

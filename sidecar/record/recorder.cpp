@@ -33,9 +33,9 @@ constexpr char kDamage[] =
 // A chunk is written at least this often; a killed sidecar's file lacks no more than that.
 constexpr milliseconds kFlushPeriod{2000};
 constexpr milliseconds kTablesPeriod{1000};
-constexpr milliseconds kProcessPeriod{500}; // of a look whether the JVM's process is there
-constexpr milliseconds kCpuPeriod{200};     // ... at its CPU time
-// The agent ends by itself at the duration; only if it does not is it told to.
+constexpr milliseconds kProcessPeriod{500}; // between checks that the JVM's process exists
+constexpr milliseconds kCpuPeriod{200};     // ... between readings of its CPU time
+// The agent ends by itself after the duration; it is told to stop only if it does not.
 constexpr milliseconds kDeadlineGrace{300};
 // A ring that has filled by this fraction (1/n) since the last drain is read sooner.
 constexpr std::uint64_t kBusyShare = 4;
@@ -87,13 +87,13 @@ class ActiveRecording {
   }
 
  private:
-  // True if the region began while we waited for it, by a clock that is so far ahead of ours.
+  // True if the region began while we waited for it, given a clock this far ahead of ours.
   bool started_at(nanoseconds ahead) const {
     const nanoseconds start = nanos(region_.header().start_mono_ns) - ahead;
     return start >= asked_.time_since_epoch() && start <= begin_.time_since_epoch();
   }
 
-  // Of the timers; 0 for a clock without one. It is the agent's word.
+  // The tick of the timers, as the agent reports it; 0 for a clock without one.
   nanoseconds tick() const {
     constexpr std::uint64_t kMaxTick = 1'000'000'000;
     return nanoseconds(static_cast<std::int64_t>(std::min(region_.header().tick_ns, kMaxTick)));
@@ -116,7 +116,7 @@ class ActiveRecording {
     if (!stop_asked_) {
       stop_asked_ = true;
       stop_deadline_ = steady_clock::now() + options_.stop_timeout;
-      send_stop(input_.socket); // a hang-up shows at the next receive
+      send_stop(input_.socket); // the next receive reports a hang-up
     }
   }
 
@@ -205,14 +205,14 @@ class ActiveRecording {
         most, [this](profile::FrameId id) { return writer_.string(writer_.frame(id).name); });
   }
 
-  // True if the kernel still knew it.
+  // True if the kernel still knew the process.
   bool check_cpu_time() {
     const std::optional<nanoseconds> used = input_.cpu_time ? input_.cpu_time() : std::nullopt;
     cpu_time_ = std::max(cpu_time_, used.value_or(nanoseconds(0)));
     return used.has_value();
   }
 
-  // What it said last is heard first.
+  // Handle its last messages first.
   void check_process() {
     if (cpu_.due(steady_clock::now())) {
       check_cpu_time();

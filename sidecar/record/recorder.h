@@ -68,13 +68,13 @@ struct RecorderInput {
   // By how much CLOCK_MONOTONIC of the JVM's time namespace is ahead of ours; believed where the
   // start that the agent gives fits it and does not fit ours.
   std::chrono::nanoseconds clock_ahead{0};
-  // Asked once the agent was told to stop: why it cannot answer, empty if it can. May be empty.
+  // Called once the agent was told to stop: why it cannot answer, empty if it can. May be empty.
   std::function<std::string()> standstill;
   // Called with each drain: why our memory must be given back now; empty if it need not. May be
   // empty.
   std::function<std::string()> shortage;
   ProgressCallback progress; // may be empty
-  // What can wait until the agent samples; called when it does. May be empty.
+  // Work that can wait until the agent samples; called when it does. May be empty.
   std::function<void()> on_start;
   std::stop_token stop;
   // Called once `stop` is requested: what cut the capture short; empty, or no function, if that was
@@ -83,15 +83,15 @@ struct RecorderInput {
   // True once the JVM's process has ended: a child that it forked may keep the socket open. May be
   // empty.
   std::function<bool()> ended;
-  // The CPU time of the JVM's process as the kernel counts it, which goes on where the agent's last
-  // look ends; nothing once the kernel does not know that process any more. Asked a few times a
-  // second, and at the end of a JVM that is gone. May be empty.
+  // The CPU time of the JVM's process as the kernel counts it, which covers the time after the
+  // agent's last look; nothing once the kernel no longer knows that process. Called a few times a
+  // second, and when the JVM is gone. May be empty.
   std::function<std::optional<std::chrono::nanoseconds>()> cpu_time;
-  // Asked once the JVM is gone. May be empty.
+  // Called once the JVM is gone. May be empty.
   std::function<Ending()> why_gone;
 };
 
-// What the region said at the end, and what was read from it.
+// What the region reported at the end, and what was read from it.
 struct RecorderResult {
   profile::ProfileInfo info; // as written into the recording
   wire::StartedMessage started{};
@@ -110,10 +110,10 @@ struct RecorderResult {
   bool interrupted = false;         // by the stop token
   bool cut_short = false;           // ... and not by whoever wanted the capture
   bool jvm_gone = false;            // it hung up without a last word
-  bool cpu_at_least = false;        // what it had used at its end could not be asked any more
-  std::string cure;                 // of what info.partial_reason says; may be empty
-  // The sink's failure: the recording then ends with the last chunk that it took, and all sums here
-  // are of that; what was read besides is counted in `unwritten`.
+  bool cpu_at_least = false;        // its CPU time at its end could no longer be read
+  std::string cure;                 // for info.partial_reason; may be empty
+  // The sink's failure. The recording then ends with the last chunk that the sink took, and all
+  // sums here are of that; anything else that was read is counted in `unwritten`.
   std::optional<base::Error> sink_error;
   Intake::Unwritten unwritten;
   std::uint64_t threads = 0;

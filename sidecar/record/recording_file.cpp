@@ -85,7 +85,7 @@ base::Status RecordingFile::take_room(std::uint64_t bytes) {
   return {};
 }
 
-// The kernel starts to write dirty pages and drops those that it has written before: nobody waits.
+// The kernel starts to write dirty pages and drops those that it has already written: nobody waits.
 void RecordingFile::drop_from_cache() {
   constexpr std::uint64_t kStep = 1U << 20U;
   if (leave_no_cache_ && bytes_ - dropped_at_ >= kStep) {

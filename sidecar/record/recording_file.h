@@ -16,7 +16,7 @@ namespace jprof::record {
 // A new file that grows by appending, and its digest. One thread at a time.
 class RecordingFile {
  public:
-  // kAlreadyExists if there is one. Mode 0600: a profile tells what a program does.
+  // kAlreadyExists if there is one. Mode 0600, because a profile reveals what a program does.
   static base::Result<RecordingFile> create(const std::string& path);
 
   // An append that would make it longer is refused whole (kLimit).
@@ -24,9 +24,9 @@ class RecordingFile {
   // From now on the file's content stays out of the page cache, except for the last megabyte: a JVM
   // that shares our cgroup would pay for that cache.
   void leave_no_cache() { leave_no_cache_ = true; }
-  // All of it or nothing. Room on the disk for kReserve more bytes is taken beforehand, so that a
-  // full disk shows while there is still room for the end of a recording, which may use the reserve
-  // after a refusal.
+  // Appends all of it or nothing. Reserves room on the disk for kReserve more bytes beforehand, so
+  // that a full disk is noticed while there is still room for the end of a recording, which may use
+  // the reserve after a refusal.
   base::Status append(std::string_view bytes);
   static constexpr std::uint64_t kReserve = 8192; // twice the largest end of a recording seen
   base::Status sync();
@@ -34,7 +34,8 @@ class RecordingFile {
   std::string sha256_hex();
   const std::string& path() const { return path_; }
   void remove();
-  // The descriptor, for reading and at the beginning; nothing can be appended any more.
+  // Returns the descriptor, positioned at the beginning for reading; nothing can be appended any
+  // more.
   base::UniqueFd release() { return std::move(fd_); }
 
  private:

@@ -37,7 +37,8 @@ class ThreadRegistry {
   };
   const Repeated& repeated() const { return repeated_; }
 
-  // The CPU time of a thread that no sample stands for: told by the agent when its timer has gone.
+  // The CPU time of a thread that no sample stands for: reported by the agent once its timer is
+  // gone.
   struct Rest {
     profile::ThreadId thread{};
     std::uint64_t weight_ns = 0;

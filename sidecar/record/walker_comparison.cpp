@@ -123,8 +123,7 @@ std::vector<ComparedWalker> WalkerComparison::walkers() const {
         (apart > 0 ? more : less) += std::abs(apart);
       }
     }
-    walker.misplaced =
-        std::max(more, less); // what is beyond chance on one side is also so on the other
+    walker.misplaced = std::max(more, less); // what is beyond chance on one side is so on the other
     out.push_back(std::move(walker));
   }
   return out;

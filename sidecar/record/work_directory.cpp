@@ -104,7 +104,7 @@ bool has_samples(int directory) {
          !ends_before_a_sample(file.get(), static_cast<std::uint64_t>(info.st_size));
 }
 
-// The folder may be another machine's, whose clock we do not know.
+// The folder may be on another machine, whose clock we do not know.
 bool is_older_than_a_minute(int directory, const char* name) {
   constexpr std::time_t kMinute = 60;
   struct stat info {};
