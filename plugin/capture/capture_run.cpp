@@ -32,7 +32,7 @@ Clock::time_point end_of(const control::Request& request) {
 
 } // namespace
 
-class CaptureRun::Handler final : public SessionHandler {
+class CaptureRun::Handler final : public ConversationHandler {
  public:
   Handler(CaptureRun& run, ReceivedFiles& files) : run_(run), files_(files) {}
 
@@ -72,9 +72,9 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
   }
   lost_ = true; // until there is a conversation
   JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel, open_(interrupt_.wake_fd(seen)));
-  session_ = std::make_unique<Session>(std::move(channel), interrupt_, seen);
-  if (base::Status opened = session_->open(); !opened) {
-    lost_ = session_->lost();
+  conversation_ = std::make_unique<Conversation>(std::move(channel), interrupt_, seen);
+  if (base::Status opened = conversation_->open(); !opened) {
+    lost_ = conversation_->lost();
     return base::fail(std::move(opened).error());
   }
   control::Request now = request;
@@ -83,22 +83,22 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
     now.fetch = files.resume_request(id_of(request));
   }
   Handler handler(*this, files);
-  Result<control::ResultMessage> result = session_->run(now, handler);
-  lost_ = session_->lost();
+  Result<control::ResultMessage> result = conversation_->run(now, handler);
+  lost_ = conversation_->lost();
   // A refusal that names the capture means that it exists; a refusal by a sidecar that is shutting
   // down means nothing.
-  if (!result && session_->refusal()) {
-    const bool named = session_->refusal()->id == id_of(request);
+  if (!result && conversation_->refusal()) {
+    const bool named = conversation_->refusal()->id == id_of(request);
     accepted_ = accepted_ || named;
     refused_ = !named && result.error().code != ErrorCode::kUnavailable;
   }
-  refused_ = refused_ || session_->discarded();
+  refused_ = refused_ || conversation_->discarded();
   return result;
 }
 
 void CaptureRun::release() {
-  if (session_ && !capture_id_.empty()) {
-    session_->release(capture_id_, std::chrono::milliseconds(1000));
+  if (conversation_ && !capture_id_.empty()) {
+    conversation_->release(capture_id_, std::chrono::milliseconds(1000));
   }
 }
 

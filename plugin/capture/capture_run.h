@@ -6,8 +6,8 @@
 #include "lib/control/reply.h"
 #include "lib/control/request.h"
 #include "plugin/capture/received_files.h"
-#include "plugin/session/byte_channel.h"
-#include "plugin/session/session.h"
+#include "plugin/conversation/byte_channel.h"
+#include "plugin/conversation/conversation.h"
 #include "plugin/terminal/interrupt.h"
 
 #include <chrono>
@@ -61,11 +61,11 @@ class CaptureRun {
   ProgressCallback on_progress_;
   Options options_;
   std::string capture_id_;
-  std::unique_ptr<Session> session_; // of the last attempt
-  bool accepted_ = false;            // the sidecar knows of the capture
-  bool lost_ = false;                // the last attempt ended by its connection
-  bool refused_ = false;             // the last answer: there is no such capture, and why
-  bool moved_ = false;               // the last attempt made progress
+  std::unique_ptr<Conversation> conversation_; // of the last attempt
+  bool accepted_ = false;                      // the sidecar knows of the capture
+  bool lost_ = false;                          // the last attempt ended by its connection
+  bool refused_ = false;                       // the last answer: there is no such capture, and why
+  bool moved_ = false;                         // the last attempt made progress
 };
 
 } // namespace jprof::plugin

@@ -7,7 +7,7 @@
 #include "plugin/capture/capture_store.h"
 #include "plugin/capture/missing_files.h"
 #include "plugin/capture/received_files.h"
-#include "plugin/session/ask.h"
+#include "plugin/conversation/ask.h"
 
 #include <algorithm>
 #include <array>

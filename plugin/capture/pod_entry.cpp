@@ -3,8 +3,8 @@
 #include "plugin/capture/pod_entry.h"
 
 #include "lib/base/encoding.h"
-#include "plugin/cluster/headroom.h"
-#include "plugin/session/ask.h"
+#include "plugin/cluster/pod_headroom.h"
+#include "plugin/conversation/ask.h"
 
 #include <algorithm>
 #include <array>
@@ -247,10 +247,10 @@ Result<std::unique_ptr<ByteChannel>> Entrance::make(const kube::EphemeralContain
 Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> channel,
                                                 const std::string& target) {
   options_.on_phase("checking which user the JVM runs as");
-  Session session(std::move(channel), interrupt_, 0);
-  JPROF_TRY(session.open());
+  Conversation conversation(std::move(channel), interrupt_, 0);
+  JPROF_TRY(conversation.open());
   JPROF_TRY_ASSIGN(const control::ResultMessage answer,
-                   ask(session, control::RequestKind::kTargets));
+                   ask(conversation, control::RequestKind::kTargets));
   const kube::Container* container = pod_.find(target);
   std::set<std::pair<std::int64_t, std::int64_t>> seen;
   for (const base::Json& jvm : answer.targets) {

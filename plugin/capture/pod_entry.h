@@ -5,7 +5,7 @@
 #include "lib/base/result.h"
 #include "lib/kube/kube_client.h"
 #include "plugin/cluster/pod_access.h"
-#include "plugin/session/byte_channel.h"
+#include "plugin/conversation/byte_channel.h"
 #include "plugin/terminal/interrupt.h"
 
 #include <chrono>

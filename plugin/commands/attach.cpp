@@ -9,7 +9,7 @@
 #include "plugin/cluster/cluster_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
-#include "plugin/session/ask.h"
+#include "plugin/conversation/ask.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -37,7 +37,7 @@ struct AttachOptions {
 };
 
 // The answer's only file, as it comes.
-class AnswerHandler final : public SessionHandler {
+class AnswerHandler final : public ConversationHandler {
  public:
   using Sink = std::function<base::Status(std::string_view)>;
   explicit AnswerHandler(Sink sink) : sink_(std::move(sink)) {}
@@ -52,7 +52,7 @@ class AnswerHandler final : public SessionHandler {
     return {};
   }
   base::Status on_chunk(const control::Chunk& chunk) override {
-    JPROF_TRY(check_->accept(chunk)); // a chunk comes after its result: Session sees to that
+    JPROF_TRY(check_->accept(chunk)); // a chunk comes after its result: Conversation sees to that
     arrived_ += chunk.data.size();
     return sink_(chunk.data);
   }
@@ -84,7 +84,7 @@ Result<control::Request> make_request(const kube::KubeClient& client,
 // memory.
 constexpr std::uint64_t kMaxHeld = 64ULL << 20U;
 
-Result<int> take_text(Session& session, const control::Request& request, bool json) {
+Result<int> take_text(Conversation& conversation, const control::Request& request, bool json) {
   std::string held;
   AnswerHandler handler([&](std::string_view text) -> base::Status {
     if (json && held.size() + text.size() > kMaxHeld) {
@@ -99,7 +99,7 @@ Result<int> take_text(Session& session, const control::Request& request, bool js
     }
     return {};
   });
-  JPROF_TRY_ASSIGN(const control::ResultMessage result, session.run(request, handler));
+  JPROF_TRY_ASSIGN(const control::ResultMessage result, conversation.run(request, handler));
   if (json) {
     std::printf("%s\n", base::dump_json({{"ok", true}, {"text", held}}).c_str());
   } else {
@@ -128,7 +128,7 @@ base::Error partial(PendingFile file, const AnswerHandler& handler, base::Error 
                           "what arrived is " + base::printable(*kept) + "; take another dump");
 }
 
-Result<int> take_dump(Session& session, control::Request request, bool json) {
+Result<int> take_dump(Conversation& conversation, control::Request request, bool json) {
   std::vector<std::string>& arguments = request.attach.arguments;
   if (arguments.empty() || arguments[0].empty() || arguments[0].ends_with('/')) {
     return base::make_failure(ErrorCode::kUsage,
@@ -144,7 +144,7 @@ Result<int> take_dump(Session& session, control::Request request, bool json) {
   JPROF_TRY_ASSIGN(PendingFile file, PendingFile::create(path));
   ::fchmod(file.fd(), 0600); // it holds what the application holds
   AnswerHandler handler([&file](std::string_view bytes) { return file.append(bytes); });
-  if (auto result = session.run(request, handler); !result) {
+  if (auto result = conversation.run(request, handler); !result) {
     return base::fail(partial(std::move(file), handler, std::move(result).error()));
   }
   JPROF_TRY_ASSIGN(const std::string name, file.commit(base::Replace::kRefuse));
@@ -172,10 +172,10 @@ Result<int> attach(const AttachOptions& options, bool json) {
   JPROF_TRY_ASSIGN(const kube::Container* sidecar, kube::find_sidecar(pod));
   JPROF_TRY_ASSIGN(const std::unique_ptr<Interrupt> interrupt, Interrupt::create());
   interrupt->install();
-  JPROF_TRY_ASSIGN(const std::unique_ptr<Session> session,
-                   open_session(*client, pod, sidecar->name, *interrupt));
-  return request.attach.command == "dumpheap" ? take_dump(*session, std::move(request), json)
-                                              : take_text(*session, request, json);
+  JPROF_TRY_ASSIGN(const std::unique_ptr<Conversation> conversation,
+                   open_conversation(*client, pod, sidecar->name, *interrupt));
+  return request.attach.command == "dumpheap" ? take_dump(*conversation, std::move(request), json)
+                                              : take_text(*conversation, request, json);
 }
 
 // Also after the command: those options that no JVM command has. -s is one of VM.class_hierarchy.

@@ -3,12 +3,12 @@
 #include "lib/base/encoding.h"
 #include "lib/checks/check.h"
 #include "plugin/cluster/cluster_options.h"
-#include "plugin/cluster/headroom.h"
 #include "plugin/cluster/pod_access.h"
 #include "plugin/cluster/pod_access_options.h"
+#include "plugin/cluster/pod_headroom.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
-#include "plugin/session/ask.h"
+#include "plugin/conversation/ask.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -195,7 +195,7 @@ bool Examination::ask_ephemeral() {
 
 // Whether a capture through an ephemeral container would cost the JVM its memory.
 bool Examination::ask_headroom(const std::string& found) {
-  const Headroom headroom = plugin::ask_headroom(client_, *pod_);
+  const PodHeadroom headroom = plugin::ask_headroom(client_, *pod_);
   const base::Status enough = check_headroom(*pod_, headroom);
   if (!enough && !pod_access_options_.force) {
     return fail(CheckId::kEphemeral, enough.error());
@@ -224,17 +224,17 @@ bool Examination::ask_session() {
   if (!interrupt) {
     return fail(CheckId::kSidecarVersion, interrupt.error());
   }
-  Result<std::unique_ptr<Session>> session =
-      open_session(client_, *pod_, access_->container, **interrupt);
-  if (!session) {
-    return fail(CheckId::kSidecarVersion, session.error());
+  Result<std::unique_ptr<Conversation>> conversation =
+      open_conversation(client_, *pod_, access_->container, **interrupt);
+  if (!conversation) {
+    return fail(CheckId::kSidecarVersion, conversation.error());
   }
   pass(CheckId::kSidecarVersion,
-       "jprof " + (*session)->peer().version + " in the pod, " + JPROF_VERSION + " here");
+       "jprof " + (*conversation)->peer().version + " in the pod, " + JPROF_VERSION + " here");
   control::Request request;
   request.kind = control::RequestKind::kTargets;
   request.targets.pod_memory = pod_->memory_limit.value_or(0);
-  const auto targets = ask(**session, request);
+  const auto targets = ask(**conversation, request);
   if (!targets) {
     return fail(CheckId::kProcess, targets.error());
   }

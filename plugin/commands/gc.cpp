@@ -5,7 +5,7 @@
 #include "plugin/cluster/cluster_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
-#include "plugin/session/ask.h"
+#include "plugin/conversation/ask.h"
 #include "plugin/terminal/table.h"
 
 #include <algorithm>
@@ -41,9 +41,9 @@ struct Remnant {
 
 base::Status tell_to_end(kube::KubeClient& client, const kube::Pod& pod,
                          const std::string& container, const Interrupt& interrupt) {
-  JPROF_TRY_ASSIGN(const std::unique_ptr<Session> session,
-                   open_session(client, pod, container, interrupt));
-  JPROF_TRY(ask(*session, control::RequestKind::kQuit));
+  JPROF_TRY_ASSIGN(const std::unique_ptr<Conversation> conversation,
+                   open_conversation(client, pod, container, interrupt));
+  JPROF_TRY(ask(*conversation, control::RequestKind::kQuit));
   return {};
 }
 

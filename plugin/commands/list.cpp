@@ -4,7 +4,7 @@
 #include "plugin/cluster/cluster_options.h"
 #include "plugin/cluster/targets.h"
 #include "plugin/commands/commands.h"
-#include "plugin/session/ask.h"
+#include "plugin/conversation/ask.h"
 #include "plugin/terminal/table.h"
 
 #include <algorithm>
@@ -127,11 +127,12 @@ Result<int> list_pod(kube::KubeClient& client, const std::string& target, bool j
   const kube::Pod& pod = found.pods.front();
   JPROF_TRY_ASSIGN(const kube::Container* sidecar, kube::find_sidecar(pod));
   JPROF_TRY_ASSIGN(const std::unique_ptr<Interrupt> interrupt, Interrupt::create());
-  JPROF_TRY_ASSIGN(const std::unique_ptr<Session> session,
-                   open_session(client, pod, sidecar->name, *interrupt));
+  JPROF_TRY_ASSIGN(const std::unique_ptr<Conversation> conversation,
+                   open_conversation(client, pod, sidecar->name, *interrupt));
   JPROF_TRY_ASSIGN(const control::ResultMessage targets,
-                   ask(*session, control::RequestKind::kTargets));
-  JPROF_TRY_ASSIGN(const control::ResultMessage kept, ask(*session, control::RequestKind::kList));
+                   ask(*conversation, control::RequestKind::kTargets));
+  JPROF_TRY_ASSIGN(const control::ResultMessage kept,
+                   ask(*conversation, control::RequestKind::kList));
   if (json) {
     const Json out = {{"ok", true},
                       {"namespace", pod.namespace_name},

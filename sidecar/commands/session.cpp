@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/commands/session.h"
 
+#include "sidecar/relay/relay.h"
 #include "sidecar/serve/places.h"
-#include "sidecar/session/relay.h"
 
 #include <cstdio>
 #include <unistd.h>
@@ -17,14 +17,14 @@ constexpr auto kPatience = 3s; // a container that has just started
 
 base::Result<int> run() {
   const auto config = serve::read_config("");
-  auto socket = config ? session::connect_to_serve(serve::socket_candidates(*config), kPatience)
+  auto socket = config ? relay::connect_to_serve(serve::socket_candidates(*config), kPatience)
                        : base::Result<int>(base::fail(config.error()));
   if (!socket) {
     // The caller reads frames; a person who tries it by hand reads the line on standard error.
-    session::tell_failure(STDOUT_FILENO, socket.error());
+    relay::tell_failure(STDOUT_FILENO, socket.error());
     return base::fail(std::move(socket).error());
   }
-  session::relay(STDIN_FILENO, STDOUT_FILENO, *socket);
+  relay::relay(STDIN_FILENO, STDOUT_FILENO, *socket);
   std::fflush(nullptr);
   ::_exit(0); // the thread that reads standard input cannot be waited for
 }

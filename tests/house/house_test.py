@@ -60,14 +60,14 @@ class HouseTest(unittest.TestCase):
         layer("lib/new/c.h", '"lib/base/a.h"', "no row")
         layer("agent/os/c.h", '"lib/base/a.h"', "agent/os may not use lib/base")
         for path, include in (("lib/base/c.cpp", "lib/http/h.h"), ("lib/store/c.cpp", "lib/kube/h.h"),
-                              ("sidecar/commands/c.cpp", "lib/kube/h.h"), ("sidecar/commands/c.cpp", "plugin/session/h.h"),
+                              ("sidecar/commands/c.cpp", "lib/kube/h.h"), ("sidecar/commands/c.cpp", "plugin/conversation/h.h"),
                               ("plugin/commands/c.cpp", "sidecar/serve/h.h"), ("lib/base/c.cpp", "tests/support/h.h"),
                               ("agent/sampling/c.cpp", "agent/jvm/h.h"), ("agent/engines/c.cpp", "agent/recording/h.h"),
                               ("agent/recording/c.cpp", "agent/session/h.h"), ("agent/session/c.cpp", "agent/loading/h.h"),
                               ("sidecar/container/c.cpp", "sidecar/jvm/h.h"), ("sidecar/inject/c.cpp", "sidecar/record/h.h"),
                               ("sidecar/record/c.cpp", "sidecar/serve/h.h"), ("sidecar/spool/c.cpp", "sidecar/serve/h.h"),
-                              ("sidecar/serve/c.cpp", "sidecar/commands/h.h"), ("plugin/terminal/c.cpp", "plugin/session/h.h"),
-                              ("plugin/session/c.cpp", "plugin/capture/h.h"), ("plugin/capture/c.cpp", "plugin/commands/h.h")):
+                              ("sidecar/serve/c.cpp", "sidecar/commands/h.h"), ("plugin/terminal/c.cpp", "plugin/conversation/h.h"),
+                              ("plugin/conversation/c.cpp", "plugin/capture/h.h"), ("plugin/capture/c.cpp", "plugin/commands/h.h")):
             code, output = run("check_layers.py",
                                {**CLEAN, include: HEADER, path: SPDX + f'#include "{include}"\n'})
             self.assertEqual((code, "may not use" in output), (1, True), f"{path} {include}: {output}")

@@ -26,7 +26,7 @@ EVIL = ["\x1b[2J\x1b]0;owned\x07", "../../../../tmp/evil", "/etc/passwd", "a\0b"
 MEGABYTES_AT_MOST = 200
 AT_ONCE = 4  # most of the time a plugin waits: for a pod that is silent, or between two tries
 # A pod is tried for two minutes, and a silence in the last of the tries is heard out for one (plugin/capture/capture_run.h,
-# plugin/session/session.h); the rest is for a crowded machine.
+# plugin/conversation/conversation.h); the rest is for a crowded machine.
 SECONDS_AT_MOST = 300
 EXIT_CODES = {0, 2, 3, 4, 5, 6, 7, 8, 9}
 HEADER = struct.Struct("<2sHI")  # magic, type, bytes of the payload: docs/formats/control.md

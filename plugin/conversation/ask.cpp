@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/session/ask.h"
+#include "plugin/conversation/ask.h"
 
-#include "plugin/session/exec_channel.h"
+#include "plugin/conversation/pod_channel.h"
 
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 
 using base::Result;
 
-class NoFiles final : public SessionHandler {
+class NoFiles final : public ConversationHandler {
  public:
   void on_progress(const control::Progress&) override {}
   base::Status on_result(const control::ResultMessage&) override { return {}; }
@@ -31,28 +31,29 @@ Result<std::unique_ptr<ByteChannel>> open_channel(kube::KubeClient& client, cons
                                 .container = container,
                                 .command = {"/jprof", "session"}},
                                wake_fd));
-  return std::unique_ptr<ByteChannel>(std::make_unique<ExecChannel>(std::move(stream)));
+  return std::unique_ptr<ByteChannel>(std::make_unique<PodChannel>(std::move(stream)));
 }
 
-Result<std::unique_ptr<Session>> open_session(kube::KubeClient& client, const kube::Pod& pod,
-                                              const std::string& container,
-                                              const Interrupt& interrupt) {
+Result<std::unique_ptr<Conversation>> open_conversation(kube::KubeClient& client,
+                                                        const kube::Pod& pod,
+                                                        const std::string& container,
+                                                        const Interrupt& interrupt) {
   JPROF_TRY_ASSIGN(std::unique_ptr<ByteChannel> channel,
                    open_channel(client, pod, container, interrupt.wake_fd(0)));
-  auto session = std::make_unique<Session>(std::move(channel), interrupt, 0);
-  JPROF_TRY(session->open());
-  return session;
+  auto conversation = std::make_unique<Conversation>(std::move(channel), interrupt, 0);
+  JPROF_TRY(conversation->open());
+  return conversation;
 }
 
-Result<control::ResultMessage> ask(Session& session, control::RequestKind kind) {
+Result<control::ResultMessage> ask(Conversation& conversation, control::RequestKind kind) {
   control::Request request;
   request.kind = kind;
-  return ask(session, request);
+  return ask(conversation, request);
 }
 
-Result<control::ResultMessage> ask(Session& session, const control::Request& request) {
+Result<control::ResultMessage> ask(Conversation& conversation, const control::Request& request) {
   NoFiles handler;
-  return session.run(request, handler);
+  return conversation.run(request, handler);
 }
 
 } // namespace jprof::plugin

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sidecar/session/relay.h"
+#include "sidecar/relay/relay.h"
 
 #include "lib/base/deadline.h"
 #include "lib/base/file.h"
@@ -15,7 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace jprof::session {
+namespace jprof::relay {
 namespace {
 
 using namespace std::chrono_literals;
@@ -77,4 +77,4 @@ void tell_failure(int output, const base::Error& error) {
   static_cast<void>(base::write_all(output, text, "output"));
 }
 
-} // namespace jprof::session
+} // namespace jprof::relay

@@ -7,7 +7,7 @@
 #include "lib/control/reply.h"
 #include "lib/control/request.h"
 #include "lib/kube/kube_client.h"
-#include "plugin/session/session.h"
+#include "plugin/conversation/conversation.h"
 #include "plugin/terminal/interrupt.h"
 
 #include <memory>
@@ -22,10 +22,12 @@ base::Result<std::unique_ptr<ByteChannel>> open_channel(kube::KubeClient& client
                                                         const std::string& container, int wake_fd);
 
 // A conversation for requests that bring no files (list, targets).
-base::Result<std::unique_ptr<Session>> open_session(kube::KubeClient& client, const kube::Pod& pod,
-                                                    const std::string& container,
-                                                    const Interrupt& interrupt);
-base::Result<control::ResultMessage> ask(Session& session, control::RequestKind kind);
-base::Result<control::ResultMessage> ask(Session& session, const control::Request& request);
+base::Result<std::unique_ptr<Conversation>> open_conversation(kube::KubeClient& client,
+                                                              const kube::Pod& pod,
+                                                              const std::string& container,
+                                                              const Interrupt& interrupt);
+base::Result<control::ResultMessage> ask(Conversation& conversation, control::RequestKind kind);
+base::Result<control::ResultMessage> ask(Conversation& conversation,
+                                         const control::Request& request);
 
 } // namespace jprof::plugin

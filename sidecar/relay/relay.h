@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace jprof::session {
+namespace jprof::relay {
 
 // Connects to the first of `sockets` that answers, trying for up to `patience`: a container that
 // has just started may be called before its serve listens. kUnavailable, with the cure.
@@ -23,4 +23,4 @@ void relay(int input, int output, int socket);
 // What the caller is told if serve is not running: a hello and an error frame, on `output`.
 void tell_failure(int output, const base::Error& error);
 
-} // namespace jprof::session
+} // namespace jprof::relay

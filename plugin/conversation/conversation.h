@@ -7,7 +7,7 @@
 #include "lib/control/hello.h"
 #include "lib/control/reply.h"
 #include "lib/control/request.h"
-#include "plugin/session/byte_channel.h"
+#include "plugin/conversation/byte_channel.h"
 #include "plugin/terminal/interrupt.h"
 
 #include <chrono>
@@ -16,11 +16,11 @@
 
 namespace jprof::plugin {
 
-// What a request's owner does with the answers. Called on the session's thread; an Error ends the
-// request and is what Session::run returns.
-class SessionHandler {
+// What a request's owner does with the answers. Called on the conversation's thread; an Error ends
+// the request and is what Conversation::run returns.
+class ConversationHandler {
  public:
-  virtual ~SessionHandler() = default;
+  virtual ~ConversationHandler() = default;
   virtual void on_progress(const control::Progress& progress) = 0;
   // Before the first chunk.
   virtual base::Status on_result(const control::ResultMessage& result) = 0;
@@ -30,7 +30,7 @@ class SessionHandler {
 };
 
 // The caller's end of the conversation of docs/formats/control.md. One thread at a time.
-class Session {
+class Conversation {
  public:
   struct Timing {
     std::chrono::milliseconds hello{20000};   // for the other side's hello
@@ -45,9 +45,10 @@ class Session {
 
   // `seen_interrupts`: how many have been acted on already; one means that record requests are to
   // end.
-  Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt, int seen_interrupts);
-  Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt, int seen_interrupts,
-          Timing timing);
+  Conversation(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt,
+               int seen_interrupts);
+  Conversation(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt,
+               int seen_interrupts, Timing timing);
 
   // Exchanges hellos and agrees on a protocol. kNoSidecar if what runs there is not jprof.
   base::Status open();
@@ -55,7 +56,7 @@ class Session {
   // discards, and the sidecar's answer to it is awaited: kInterrupted says what became of the
   // capture. Once files are arriving, only the second one ends it.
   base::Result<control::ResultMessage> run(const control::Request& request,
-                                           SessionHandler& handler);
+                                           ConversationHandler& handler);
 
   // Tells a sidecar that supports it that the capture need not be kept, and waits for its answer no
   // longer than this.
@@ -75,7 +76,7 @@ class Session {
                                                          int wake_fd);
   enum class Stage { kOpening, kWorking, kArriving }; // of the request
   base::Result<control::ResultMessage> converse(const control::Request& request,
-                                                SessionHandler& handler);
+                                                ConversationHandler& handler);
   base::Result<control::Frame> wait_frame(Stage stage, Clock::time_point until);
   base::Status on_interrupt(Stage stage);
   // What a failure means once the capture was to be discarded.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/cluster/headroom.h"
+#include "plugin/cluster/pod_headroom.h"
 
 #include <gtest/gtest.h>
 
@@ -21,13 +21,13 @@ kube::Pod pod_with(std::uint64_t mebibytes) {
   return pod;
 }
 
-Headroom used(std::uint64_t mebibytes) {
-  Headroom out;
+PodHeadroom used(std::uint64_t mebibytes) {
+  PodHeadroom out;
   out.used["app"] = mebibytes * kMebibyte;
   return out;
 }
 
-TEST(Headroom, RefusesWithTheFigureAndTheCure) {
+TEST(PodHeadroom, RefusesWithTheFigureAndTheCure) {
   const base::Status status = check_headroom(pod_with(192), used(170));
 
   ASSERT_FALSE(status.has_value());
@@ -40,7 +40,7 @@ TEST(Headroom, RefusesWithTheFigureAndTheCure) {
   EXPECT_NE(status.error().cure.find("--force"), std::string::npos);
 }
 
-TEST(Headroom, LetsACapturePassWhereThereIsRoom) {
+TEST(PodHeadroom, LetsACapturePassWhereThereIsRoom) {
   EXPECT_TRUE(check_headroom(pod_with(192), used(100)).has_value());
   EXPECT_TRUE(check_headroom(pod_with(192), {}).has_value());
   kube::Pod unlimited = pod_with(1);
@@ -49,14 +49,14 @@ TEST(Headroom, LetsACapturePassWhereThereIsRoom) {
   EXPECT_TRUE(check_headroom(unlimited, used(10'000)).has_value());
 }
 
-TEST(Headroom, KnowsAPodThatIsTooSmallInAnyCase) {
+TEST(PodHeadroom, KnowsAPodThatIsTooSmallInAnyCase) {
   const base::Status status = check_headroom(pod_with(33), {});
 
   ASSERT_FALSE(status.has_value());
   EXPECT_NE(status.error().message.find("may use no more than 33 MiB"), std::string::npos);
 }
 
-TEST(Headroom, LooksAtTheJvmsContainerToo) {
+TEST(PodHeadroom, LooksAtTheJvmsContainerToo) {
   kube::Pod pod = pod_with(1000); // another container leaves room
   pod.containers[0].memory_limit = 100 * kMebibyte;
 
@@ -66,8 +66,8 @@ TEST(Headroom, LooksAtTheJvmsContainerToo) {
   EXPECT_NE(status.error().message.find("container app"), std::string::npos);
 }
 
-TEST(Headroom, LeavesANodeAloneThatRunsOutOfMemory) {
-  Headroom headroom = used(10);
+TEST(PodHeadroom, LeavesANodeAloneThatRunsOutOfMemory) {
+  PodHeadroom headroom = used(10);
   headroom.node_presses = true;
 
   const base::Status status = check_headroom(pod_with(1000), headroom);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/session/exec_channel.h"
+#include "plugin/conversation/pod_channel.h"
 
 #include <optional>
 
@@ -11,7 +11,7 @@ constexpr std::size_t kMaxErrorOutput = 4096;
 
 } // namespace
 
-base::Result<ByteChannel::Event> ExecChannel::read(std::chrono::milliseconds timeout, int wake_fd) {
+base::Result<ByteChannel::Event> PodChannel::read(std::chrono::milliseconds timeout, int wake_fd) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     const auto left =

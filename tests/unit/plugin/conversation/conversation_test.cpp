@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/session/session.h"
+#include "plugin/conversation/conversation.h"
 
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ class ScriptedChannel final : public ByteChannel {
   control::FrameDecoder decoder_;
 };
 
-class Quiet final : public SessionHandler {
+class Quiet final : public ConversationHandler {
  public:
   void on_progress(const control::Progress&) override { ++progress; }
   base::Status on_result(const control::ResultMessage&) override {
@@ -71,16 +71,17 @@ class Quiet final : public SessionHandler {
   std::function<void()> at_result = [] {};
 };
 
-class SessionTest : public ::testing::Test {
+class ConversationTest : public ::testing::Test {
  protected:
   void SetUp() override {
     interrupt_ = std::move(*Interrupt::create());
     auto channel = std::make_unique<ScriptedChannel>(script_);
     told_ = channel->told_;
     channel_ = channel.get();
-    session_ = std::make_unique<Session>(
-        std::move(channel), *interrupt_, 0,
-        Session::Timing{milliseconds(50), milliseconds(20), milliseconds(100), milliseconds(200)});
+    conversation_ =
+        std::make_unique<Conversation>(std::move(channel), *interrupt_, 0,
+                                       Conversation::Timing{milliseconds(50), milliseconds(20),
+                                                            milliseconds(100), milliseconds(200)});
   }
   void says(FrameType type, const std::string& payload) {
     says_bytes(control::encode_frame(type, payload));
@@ -108,19 +109,19 @@ class SessionTest : public ::testing::Test {
   base::Result<control::ResultMessage> record() {
     control::Request request;
     request.record.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-    return session_->run(request, handler_);
+    return conversation_->run(request, handler_);
   }
 
   std::shared_ptr<std::deque<ByteChannel::Event>> script_ =
       std::make_shared<std::deque<ByteChannel::Event>>();
   std::shared_ptr<std::vector<control::Frame>> told_;
   std::unique_ptr<Interrupt> interrupt_;
-  ScriptedChannel* channel_ = nullptr; // the session's
-  std::unique_ptr<Session> session_;
+  ScriptedChannel* channel_ = nullptr; // the conversation's
+  std::unique_ptr<Conversation> conversation_;
   Quiet handler_;
 };
 
-TEST_F(SessionTest, BringsAResultThatComesInPieces) {
+TEST_F(ConversationTest, BringsAResultThatComesInPieces) {
   says_hello();
   std::string all = control::encode_frame(FrameType::kProgress, control::encode_progress({}));
   control::ResultMessage result;
@@ -132,7 +133,7 @@ TEST_F(SessionTest, BringsAResultThatComesInPieces) {
     says_bytes(std::string(1, c));
   }
 
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
   const auto answer = record();
 
   ASSERT_TRUE(answer.has_value()) << answer.error().message;
@@ -140,75 +141,75 @@ TEST_F(SessionTest, BringsAResultThatComesInPieces) {
   EXPECT_EQ(handler_.bytes, "hi");
 }
 
-TEST_F(SessionTest, RefusesFramesOutOfPlace) {
+TEST_F(ConversationTest, RefusesFramesOutOfPlace) {
   for (const FrameType type : {FrameType::kHello, FrameType::kEnd, FrameType::kRequest}) {
     script_->clear();
     SetUp();
     says_hello();
     says(type, "{}");
-    ASSERT_TRUE(session_->open().has_value());
+    ASSERT_TRUE(conversation_->open().has_value());
     EXPECT_EQ(record().error().code, ErrorCode::kProtocol);
-    EXPECT_FALSE(session_->lost());
+    EXPECT_FALSE(conversation_->lost());
   }
 }
 
-TEST_F(SessionTest, PassesARefusalOnWithItsCode) {
+TEST_F(ConversationTest, PassesARefusalOnWithItsCode) {
   says_hello();
   control::ErrorMessage busy;
   busy.error = base::make_error(ErrorCode::kBusy, "busy");
   busy.busy_id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
   busy.busy_until = "2026-01-01T00:00:00Z";
   says(FrameType::kError, control::encode_error(busy));
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
 
   const auto answer = record();
 
   EXPECT_EQ(answer.error().code, ErrorCode::kBusy);
   EXPECT_NE(answer.error().cure.find("--join"), std::string::npos);
-  EXPECT_FALSE(session_->lost());
+  EXPECT_FALSE(conversation_->lost());
 }
 
-TEST_F(SessionTest, SaysWhatTheSessionComplainedOfWhenItEnds) {
+TEST_F(ConversationTest, SaysWhatTheSessionComplainedOfWhenItEnds) {
   ends(8);
 
-  const auto opened = session_->open();
+  const auto opened = conversation_->open();
 
   EXPECT_EQ(opened.error().code, ErrorCode::kNoSidecar);
   EXPECT_NE(opened.error().message.find("cannot reach serve\\x1b[2J"), std::string::npos);
 }
 
-TEST_F(SessionTest, TakesAnEndInTheMiddleForALostConnection) {
+TEST_F(ConversationTest, TakesAnEndInTheMiddleForALostConnection) {
   says_hello();
   ends(0);
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
 
   EXPECT_EQ(record().error().code, ErrorCode::kUnavailable);
-  EXPECT_TRUE(session_->lost());
+  EXPECT_TRUE(conversation_->lost());
 }
 
-TEST_F(SessionTest, AsksAndThenGivesUpOnASilentSidecar) {
-  EXPECT_EQ(session_->open().error().code, ErrorCode::kTimeout);
+TEST_F(ConversationTest, AsksAndThenGivesUpOnASilentSidecar) {
+  EXPECT_EQ(conversation_->open().error().code, ErrorCode::kTimeout);
 
   SetUp();
   says_hello();
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
   EXPECT_EQ(record().error().code, ErrorCode::kTimeout);
   EXPECT_TRUE(was_told(FrameType::kPing));
-  EXPECT_TRUE(session_->lost());
+  EXPECT_TRUE(conversation_->lost());
 }
 
-TEST_F(SessionTest, AnswersAPing) {
+TEST_F(ConversationTest, AnswersAPing) {
   says_hello();
   says(FrameType::kPing, "{\"n\":1}");
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
   static_cast<void>(record());
 
   EXPECT_TRUE(was_told(FrameType::kPong));
 }
 
-TEST_F(SessionTest, StopsAndKeepsAtTheFirstInterruptAndGivesUpAtTheSecond) {
+TEST_F(ConversationTest, StopsAndKeepsAtTheFirstInterruptAndGivesUpAtTheSecond) {
   says_hello();
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
   interrupt_->raise();
   static_cast<void>(record());
   ASSERT_TRUE(was_told(FrameType::kCancel));
@@ -220,7 +221,7 @@ TEST_F(SessionTest, StopsAndKeepsAtTheFirstInterruptAndGivesUpAtTheSecond) {
   EXPECT_EQ(record().error().code, ErrorCode::kInterrupted);
 }
 
-TEST_F(SessionTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
+TEST_F(ConversationTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
   control::ErrorMessage discarded;
   discarded.error = base::make_error(ErrorCode::kInterrupted, "the capture was discarded");
   control::ErrorMessage unsealed;
@@ -245,7 +246,7 @@ TEST_F(SessionTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
     script_->clear();
     SetUp();
     says_hello();
-    ASSERT_TRUE(session_->open().has_value());
+    ASSERT_TRUE(conversation_->open().has_value());
     says(one.type, one.payload);
     interrupt_->raise();
     interrupt_->raise();
@@ -255,32 +256,32 @@ TEST_F(SessionTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().code, one.code) << one.words;
     EXPECT_NE(result.error().message.find(one.words), std::string::npos) << result.error().message;
-    EXPECT_EQ(session_->discarded(), one.gone) << one.words;
+    EXPECT_EQ(conversation_->discarded(), one.gone) << one.words;
   }
 }
 
-TEST_F(SessionTest, WaitsForNoWordWhereNoCaptureCanBeThrownAway) {
+TEST_F(ConversationTest, WaitsForNoWordWhereNoCaptureCanBeThrownAway) {
   says(FrameType::kHello, control::encode_hello(control::our_hello({"fetch"})));
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
   interrupt_->raise();
   interrupt_->raise();
   control::Request request;
   request.kind = control::RequestKind::kFetch;
   request.fetch.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
-  const auto result = session_->run(request, handler_);
+  const auto result = conversation_->run(request, handler_);
 
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, ErrorCode::kInterrupted);
   EXPECT_EQ(result.error().message, "interrupted, nothing kept here");
 }
 
-TEST_F(SessionTest, BringsFilesThatAreOnTheirWayInSpiteOfAFirstInterrupt) {
+TEST_F(ConversationTest, BringsFilesThatAreOnTheirWayInSpiteOfAFirstInterrupt) {
   for (const int times : {1, 2}) {
     begin_anew_with_a_file();
     says_bytes(control::encode_chunk_frame({0, 0, "hi"}));
     says(FrameType::kEnd, "{}");
-    ASSERT_TRUE(session_->open().has_value());
+    ASSERT_TRUE(conversation_->open().has_value());
     handler_.at_result = [this, times] {
       for (int i = 0; i < times; ++i) {
         interrupt_->raise();
@@ -294,40 +295,40 @@ TEST_F(SessionTest, BringsFilesThatAreOnTheirWayInSpiteOfAFirstInterrupt) {
   }
 }
 
-TEST_F(SessionTest, ReleasesOnlyWhereTheSidecarKnowsOfIt) {
+TEST_F(ConversationTest, ReleasesOnlyWhereTheSidecarKnowsOfIt) {
   says_hello();
   says(FrameType::kEnd, "{}");
-  ASSERT_TRUE(session_->open().has_value());
-  session_->release("01ARZ3NDEKTSV4RRFFQ69G5FAV", milliseconds(100));
+  ASSERT_TRUE(conversation_->open().has_value());
+  conversation_->release("01ARZ3NDEKTSV4RRFFQ69G5FAV", milliseconds(100));
   EXPECT_TRUE(was_told(FrameType::kRequest));
 
   SetUp();
   says(FrameType::kHello, control::encode_hello(control::our_hello({"record"})));
-  ASSERT_TRUE(session_->open().has_value());
-  session_->release("01ARZ3NDEKTSV4RRFFQ69G5FAV", milliseconds(100));
+  ASSERT_TRUE(conversation_->open().has_value());
+  conversation_->release("01ARZ3NDEKTSV4RRFFQ69G5FAV", milliseconds(100));
   EXPECT_FALSE(was_told(FrameType::kRequest));
 }
 
-TEST_F(SessionTest, GivesUpOnASidecarThatOnlySaysHowItGoes) {
+TEST_F(ConversationTest, GivesUpOnASidecarThatOnlySaysHowItGoes) {
   says_hello();
   channel_->for_ever_ = control::encode_frame(FrameType::kProgress, control::encode_progress({}));
 
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
   const auto answer = record();
 
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
-  EXPECT_TRUE(session_->lost()); // the capture may be there
+  EXPECT_TRUE(conversation_->lost()); // the capture may be there
   EXPECT_GT(handler_.progress, 1);
 }
 
-TEST_F(SessionTest, GivesUpOnASidecarThatSendsNoFileButIsThere) {
+TEST_F(ConversationTest, GivesUpOnASidecarThatSendsNoFileButIsThere) {
   for (const std::string& word :
        {control::encode_frame(FrameType::kPong, "{}"), control::encode_chunk_frame({0, 0, ""})}) {
     begin_anew_with_a_file();
     channel_->for_ever_ = word;
 
-    ASSERT_TRUE(session_->open().has_value());
+    ASSERT_TRUE(conversation_->open().has_value());
     const auto answer = record();
 
     ASSERT_FALSE(answer.has_value());
@@ -336,12 +337,12 @@ TEST_F(SessionTest, GivesUpOnASidecarThatSendsNoFileButIsThere) {
   }
 }
 
-TEST_F(SessionTest, RefusesToHearHowItGoesOnceThereIsAResult) {
+TEST_F(ConversationTest, RefusesToHearHowItGoesOnceThereIsAResult) {
   says_hello();
   says(FrameType::kResult, control::encode_result({}));
   says(FrameType::kProgress, control::encode_progress({}));
 
-  ASSERT_TRUE(session_->open().has_value());
+  ASSERT_TRUE(conversation_->open().has_value());
   const auto answer = record();
 
   ASSERT_FALSE(answer.has_value());

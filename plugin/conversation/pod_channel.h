@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/kube/exec_stream.h"
-#include "plugin/session/byte_channel.h"
+#include "plugin/conversation/byte_channel.h"
 
 #include <memory>
 #include <string>
@@ -12,12 +12,12 @@
 namespace jprof::plugin {
 
 // A session that runs in a pod.
-class ExecChannel final : public ByteChannel {
+class PodChannel final : public ByteChannel {
  public:
-  explicit ExecChannel(std::unique_ptr<kube::ExecStream> stream) : stream_(std::move(stream)) {}
-  ~ExecChannel() override { stream_->close(); }
-  ExecChannel(const ExecChannel&) = delete;
-  ExecChannel& operator=(const ExecChannel&) = delete;
+  explicit PodChannel(std::unique_ptr<kube::ExecStream> stream) : stream_(std::move(stream)) {}
+  ~PodChannel() override { stream_->close(); }
+  PodChannel(const PodChannel&) = delete;
+  PodChannel& operator=(const PodChannel&) = delete;
 
   base::Status write(std::string_view bytes) override { return stream_->write(bytes); }
   base::Result<Event> read(std::chrono::milliseconds timeout, int wake_fd) override;

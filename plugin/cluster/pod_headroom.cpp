@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/cluster/headroom.h"
+#include "plugin/cluster/pod_headroom.h"
 
 #include "lib/base/encoding.h"
 #include "lib/kube/quantity.h"
@@ -53,8 +53,8 @@ base::Error too_little(const std::string& what, std::uint64_t needed, std::uint6
 
 } // namespace
 
-Headroom ask_headroom(kube::KubeClient& client, const kube::Pod& pod) {
-  Headroom out;
+PodHeadroom ask_headroom(kube::KubeClient& client, const kube::Pod& pod) {
+  PodHeadroom out;
   if (auto used = client.memory_use(pod.namespace_name, pod.name)) {
     out.used = std::move(*used);
   }
@@ -66,7 +66,7 @@ Headroom ask_headroom(kube::KubeClient& client, const kube::Pod& pod) {
   return out;
 }
 
-base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
+base::Status check_headroom(const kube::Pod& pod, const PodHeadroom& headroom) {
   if (headroom.node_presses) {
     return base::make_failure(ErrorCode::kLimit,
                               "node " + base::printable(pod.node) + " of " + shown(pod) +
@@ -101,7 +101,7 @@ base::Status check_headroom(const kube::Pod& pod, const Headroom& headroom) {
                  kCaptureNeeds, left));
 }
 
-std::string headroom_text(const kube::Pod& pod, const Headroom& headroom) {
+std::string headroom_text(const kube::Pod& pod, const PodHeadroom& headroom) {
   const std::string limit =
       pod.memory_limit ? "the pod may use " + mebibytes(*pod.memory_limit) : "the pod has no limit";
   return limit + (headroom.used.empty() ? ", its use is unknown"

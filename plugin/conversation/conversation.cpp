@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/session/session.h"
+#include "plugin/conversation/conversation.h"
 
 #include "lib/base/encoding.h"
 
@@ -55,22 +55,22 @@ base::Error to_error(const control::ErrorMessage& message) {
 
 } // namespace
 
-Session::Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt,
-                 int seen_interrupts)
-    : Session(std::move(channel), interrupt, seen_interrupts, Timing()) {}
+Conversation::Conversation(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt,
+                           int seen_interrupts)
+    : Conversation(std::move(channel), interrupt, seen_interrupts, Timing()) {}
 
-Session::Session(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt,
-                 int seen_interrupts, Timing timing)
+Conversation::Conversation(std::unique_ptr<ByteChannel> channel, const Interrupt& interrupt,
+                           int seen_interrupts, Timing timing)
     : channel_(std::move(channel)), interrupt_(interrupt), seen_interrupts_(seen_interrupts),
       timing_(timing) {}
 
-base::Error Session::lost_error(base::Error error) {
+base::Error Conversation::lost_error(base::Error error) {
   lost_ = true;
   return error;
 }
 
 // The session's process ended: its own words say why, if it printed any.
-base::Error Session::ended(int exit_code) const {
+base::Error Conversation::ended(int exit_code) const {
   const std::string words = base::printable(channel_->error_output(), 500);
   const std::string detail = words.empty() ? "" : ": " + words;
   if (!heard_ && exit_code != 0) {
@@ -83,7 +83,8 @@ base::Error Session::ended(int exit_code) const {
   return base::make_error(ErrorCode::kUnavailable, "the session in the pod ended" + detail);
 }
 
-Result<std::optional<Frame>> Session::next_frame(std::chrono::milliseconds timeout, int wake_fd) {
+Result<std::optional<Frame>> Conversation::next_frame(std::chrono::milliseconds timeout,
+                                                      int wake_fd) {
   JPROF_TRY_ASSIGN(std::optional<Frame> frame, decoder_.take());
   if (!frame) {
     Result<ByteChannel::Event> event = channel_->read(timeout, wake_fd);
@@ -100,12 +101,12 @@ Result<std::optional<Frame>> Session::next_frame(std::chrono::milliseconds timeo
   return frame;
 }
 
-base::Status Session::send(FrameType type, std::string_view payload) {
+base::Status Conversation::send(FrameType type, std::string_view payload) {
   base::Status sent = channel_->write(control::encode_frame(type, payload));
   return sent ? sent : base::fail(lost_error(std::move(sent).error()));
 }
 
-base::Status Session::on_interrupt(Stage stage) {
+base::Status Conversation::on_interrupt(Stage stage) {
   const int count = interrupt_.count();
   if (count <= seen_interrupts_) {
     return {};
@@ -131,7 +132,7 @@ base::Status Session::on_interrupt(Stage stage) {
   return {};
 }
 
-base::Error Session::after_discard(base::Error error) {
+base::Error Conversation::after_discard(base::Error error) {
   // A capture that is recorded but not sealed is not discarded either.
   const bool says_all =
       refusal_ ? error.code == ErrorCode::kNotStored : error.code == ErrorCode::kInterrupted;
@@ -150,7 +151,7 @@ base::Error Session::after_discard(base::Error error) {
 }
 
 // The next frame that means something: answers pings, asks after a long silence.
-Result<Frame> Session::wait_frame(Stage stage, Clock::time_point until) {
+Result<Frame> Conversation::wait_frame(Stage stage, Clock::time_point until) {
   auto heard = Clock::now();
   auto asked = heard;
   for (;;) {
@@ -189,11 +190,11 @@ Result<Frame> Session::wait_frame(Stage stage, Clock::time_point until) {
   }
 }
 
-bool Session::knows(std::string_view word) const {
+bool Conversation::knows(std::string_view word) const {
   return std::find(peer_.features.begin(), peer_.features.end(), word) != peer_.features.end();
 }
 
-base::Status Session::open() {
+base::Status Conversation::open() {
   const control::Hello ours = control::our_hello({});
   JPROF_TRY(send(FrameType::kHello, control::encode_hello(ours)));
   const auto deadline = Clock::now() + timing_.hello;
@@ -220,14 +221,14 @@ base::Status Session::open() {
   return {};
 }
 
-Result<control::ResultMessage> Session::run(const control::Request& request,
-                                            SessionHandler& handler) {
+Result<control::ResultMessage> Conversation::run(const control::Request& request,
+                                                 ConversationHandler& handler) {
   Result<control::ResultMessage> result = converse(request, handler);
   return result ? std::move(result) : base::fail(after_discard(std::move(result).error()));
 }
 
-Result<control::ResultMessage> Session::converse(const control::Request& request,
-                                                 SessionHandler& handler) {
+Result<control::ResultMessage> Conversation::converse(const control::Request& request,
+                                                      ConversationHandler& handler) {
   const std::string word(control::request_word(request.kind));
   if (!knows(word)) {
     return base::make_failure(ErrorCode::kProtocol,
@@ -296,7 +297,7 @@ Result<control::ResultMessage> Session::converse(const control::Request& request
   }
 }
 
-void Session::release(const std::string& id, std::chrono::milliseconds timeout) {
+void Conversation::release(const std::string& id, std::chrono::milliseconds timeout) {
   control::Request request;
   request.kind = control::RequestKind::kRelease;
   request.release.id = id;
