@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-LIB_OF_SIDECAR = ["lib/base", "lib/capture", "lib/checks", "lib/cli", "lib/config", "lib/control", "lib/delivery",
+LIB_OF_SIDECAR = ["lib/base", "lib/capture", "lib/checks", "lib/cli", "lib/config", "lib/protocol", "lib/delivery",
                   "lib/elf", "lib/formats", "lib/http", "lib/log", "lib/page", "lib/profile", "lib/render", "lib/store",
                   "lib/wire"]
 # The plugin must compile for macOS: it must not use what reads ELF files or /proc.
@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "lib/config": ["lib/base"],
     "lib/checks": ["lib/base"],
     "lib/elf": ["lib/base"],
-    "lib/control": ["lib/base"],
+    "lib/protocol": ["lib/base"],
     "lib/capture": ["lib/base"],
     "lib/profile": ["lib/base", "lib/wire"],
     "lib/render": ["lib/base", "lib/profile"],
@@ -70,17 +70,17 @@ MAY_INCLUDE = {
     "sidecar/doctor": ["lib/base", "lib/checks", "sidecar/container", "sidecar/inject", "sidecar/jvm", "sidecar/record",
                        "sidecar/sandbox"],
     "sidecar/spool": ["lib/base", "lib/capture", "lib/config", "lib/profile", "sidecar/container", "sidecar/sandbox"],
-    "sidecar/serve": ["lib/base", "lib/capture", "lib/checks", "lib/config", "lib/control", "lib/delivery", "lib/log", "lib/store",
+    "sidecar/serve": ["lib/base", "lib/capture", "lib/checks", "lib/config", "lib/protocol", "lib/delivery", "lib/log", "lib/store",
                       "sidecar/container", "sidecar/doctor", "sidecar/jvm", "sidecar/record", "sidecar/sandbox", "sidecar/spool"],
-    "sidecar/relay": ["lib/base", "lib/control", "sidecar/serve"],
+    "sidecar/relay": ["lib/base", "lib/protocol", "sidecar/serve"],
     "sidecar/commands": [*LIB_OF_SIDECAR, "sidecar/doctor", "sidecar/inject", "sidecar/jvm", "sidecar/record", "sidecar/sandbox",
                          "sidecar/serve", "sidecar/relay", "sidecar/spool"],
     "sidecar": ["lib/cli", "sidecar/commands", "sidecar/container"],
     # The plugin: what is said, what talks to pods, one capture, the commands.
     "plugin/terminal": ["lib/base"],
     "plugin/cluster": ["lib/base", "lib/cli", "lib/kube"],
-    "plugin/conversation": ["lib/base", "lib/control", "lib/kube", "plugin/terminal"],
-    "plugin/capture": ["lib/base", "lib/capture", "lib/control", "lib/formats", "lib/kube", "lib/profile", "lib/store",
+    "plugin/conversation": ["lib/base", "lib/protocol", "lib/kube", "plugin/terminal"],
+    "plugin/capture": ["lib/base", "lib/capture", "lib/protocol", "lib/formats", "lib/kube", "lib/profile", "lib/store",
                        "plugin/cluster", "plugin/conversation", "plugin/terminal"],
     "plugin/commands": [*LIB_OF_PLUGIN, "plugin/capture", "plugin/cluster", "plugin/conversation", "plugin/terminal"],
     "plugin": ["lib/cli", "plugin/commands"],

@@ -13,8 +13,8 @@ using base::ErrorCode;
 using base::Result;
 using Clock = std::chrono::steady_clock;
 
-const std::string& id_of(const control::Request& request) {
-  return request.kind == control::RequestKind::kRecord ? request.record.id : request.fetch.id;
+const std::string& id_of(const protocol::Request& request) {
+  return request.kind == protocol::RequestKind::kRecord ? request.record.id : request.fetch.id;
 }
 
 // What a new connection can cure: the network and a server that restarts, but not an answer. An API
@@ -25,7 +25,7 @@ bool is_passing(const base::Error& error) {
          error.code == ErrorCode::kForbidden || error.code == ErrorCode::kUnauthenticated;
 }
 
-Clock::time_point end_of(const control::Request& request) {
+Clock::time_point end_of(const protocol::Request& request) {
   constexpr std::chrono::hours kMax{24 * 365};
   return Clock::now() + std::min<Clock::duration>(request.record.duration, kMax);
 }
@@ -36,17 +36,17 @@ class CaptureRun::Handler final : public ConversationHandler {
  public:
   Handler(CaptureRun& run, ReceivedFiles& files) : run_(run), files_(files) {}
 
-  void on_progress(const control::Progress& progress) override {
+  void on_progress(const protocol::Progress& progress) override {
     run_.accepted_ = true;
     run_.moved_ = true;
     run_.on_progress_(progress);
   }
-  base::Status on_result(const control::ResultMessage& result) override {
+  base::Status on_result(const protocol::ResultMessage& result) override {
     run_.accepted_ = true;
     run_.moved_ = true;
     return files_.begin(result);
   }
-  base::Status on_chunk(const control::Chunk& chunk) override { return files_.add(chunk); }
+  base::Status on_chunk(const protocol::Chunk& chunk) override { return files_.add(chunk); }
   base::Status on_end() override { return files_.finish(); }
 
  private:
@@ -59,8 +59,8 @@ CaptureRun::CaptureRun(ChannelFactory open, const Interrupt& interrupt,
     : open_(std::move(open)), interrupt_(interrupt), on_progress_(std::move(on_progress)),
       options_(std::move(options)) {}
 
-Result<control::ResultMessage> CaptureRun::attempt(const control::Request& request,
-                                                   ReceivedFiles& files) {
+Result<protocol::ResultMessage> CaptureRun::attempt(const protocol::Request& request,
+                                                    ReceivedFiles& files) {
   moved_ = false;
   refused_ = false;
   const int seen = interrupt_.count();
@@ -77,13 +77,13 @@ Result<control::ResultMessage> CaptureRun::attempt(const control::Request& reque
     lost_ = conversation_->lost();
     return base::fail(std::move(opened).error());
   }
-  control::Request now = request;
+  protocol::Request now = request;
   if (files.started()) {
-    now.kind = control::RequestKind::kFetch;
+    now.kind = protocol::RequestKind::kFetch;
     now.fetch = files.resume_request(id_of(request));
   }
   Handler handler(*this, files);
-  Result<control::ResultMessage> result = conversation_->run(now, handler);
+  Result<protocol::ResultMessage> result = conversation_->run(now, handler);
   lost_ = conversation_->lost();
   // A refusal that names the capture means that it exists; a refusal by a sidecar that is shutting
   // down means nothing.
@@ -119,15 +119,15 @@ base::Error CaptureRun::with_hint(base::Error error) const {
   return error;
 }
 
-Result<control::ResultMessage> CaptureRun::run(const control::Request& request,
-                                               ReceivedFiles& files) {
+Result<protocol::ResultMessage> CaptureRun::run(const protocol::Request& request,
+                                                ReceivedFiles& files) {
   capture_id_ = id_of(request);
   const auto patient_until = end_of(request) + options_.patience;
   std::uint64_t seen_bytes = 0;
   int failures = 0;
   auto delay = options_.first_delay;
   for (;;) {
-    Result<control::ResultMessage> result = attempt(request, files);
+    Result<protocol::ResultMessage> result = attempt(request, files);
     if (result) {
       return result;
     }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "lib/base/result.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 #include "plugin/capture/received_files.h"
 #include "plugin/conversation/byte_channel.h"
 #include "plugin/conversation/conversation.h"
@@ -19,7 +19,7 @@ namespace jprof::plugin {
 
 // Opens one more `/jprof session` in the pod; a readable `wake_fd` gives up with kInterrupted.
 using ChannelFactory = std::function<base::Result<std::unique_ptr<ByteChannel>>(int wake_fd)>;
-using ProgressCallback = std::function<void(const control::Progress&)>;
+using ProgressCallback = std::function<void(const protocol::Progress&)>;
 
 // One capture of one pod, from the request to verified files, over as many connections as it takes:
 // repeating a record request with its id means the same capture, and files resume where they
@@ -39,7 +39,7 @@ class CaptureRun {
              Options options);
 
   // `request` is a record or fetch request. A result with exit code 6 or 7 is a result.
-  base::Result<control::ResultMessage> run(const control::Request& request, ReceivedFiles& files);
+  base::Result<protocol::ResultMessage> run(const protocol::Request& request, ReceivedFiles& files);
 
   // After a run that failed: the sidecar has never heard of the capture, or never answered.
   bool unheard() const { return !accepted_ && !refused_; }
@@ -50,8 +50,8 @@ class CaptureRun {
 
  private:
   class Handler;
-  base::Result<control::ResultMessage> attempt(const control::Request& request,
-                                               ReceivedFiles& files);
+  base::Result<protocol::ResultMessage> attempt(const protocol::Request& request,
+                                                ReceivedFiles& files);
   // False: interrupted while waiting.
   bool pause(std::chrono::milliseconds delay) const;
   base::Error with_hint(base::Error error) const;

@@ -85,7 +85,7 @@ void keep_files(const PodCapture& capture, ReceivedFiles& received, PodReport& r
 }
 
 // A result that says it is incomplete counts as one with an error.
-void read_result(const control::ResultMessage& result, PodReport& report) {
+void read_result(const protocol::ResultMessage& result, PodReport& report) {
   report.id = result.id.empty() ? report.id : result.id;
   report.manifest = result.manifest;
   if (result.exit_code != 0) {
@@ -129,8 +129,8 @@ base::Json manifest_of_ours(base::Json manifest, std::vector<ReceivedFiles::File
 void make_missing(const PodCapture& capture, CaptureRun& run, ReceivedFiles& received,
                   PodReport& report) {
   const auto fetch = [&](ReceivedFiles& recording) -> base::Status {
-    control::Request request;
-    request.kind = control::RequestKind::kFetch;
+    protocol::Request request;
+    request.kind = protocol::RequestKind::kFetch;
     request.fetch.id = report.id;
     request.fetch.names = {capture::bundle_file_name(capture::kRecordingFormat)};
     request.fetch.offsets = {0};
@@ -169,7 +169,7 @@ void store(const PodCapture& capture, const Interrupt& interrupt,
   wait.patience = capture.store_patience;
   wait.interrupt = &interrupt;
   wait.on_silence = [&](std::chrono::seconds silent) {
-    control::Progress progress;
+    protocol::Progress progress;
     progress.phase = "storing";
     progress.elapsed = silent;
     progress.duration = capture.store_patience;
@@ -206,13 +206,13 @@ bool may_have_ended(const base::Error& error) {
          error.code == ErrorCode::kUsage;
 }
 
-Result<control::ResultMessage> run_on_way(kube::KubeClient& client, const PodCapture& capture,
-                                          const Interrupt& interrupt,
-                                          const ProgressCallback& on_progress,
-                                          ReceivedFiles& received, PodReport& report,
-                                          Attempt& attempt) {
+Result<protocol::ResultMessage> run_on_way(kube::KubeClient& client, const PodCapture& capture,
+                                           const Interrupt& interrupt,
+                                           const ProgressCallback& on_progress,
+                                           ReceivedFiles& received, PodReport& report,
+                                           Attempt& attempt) {
   const auto on_phase = [&](const std::string& phase) {
-    control::Progress progress;
+    protocol::Progress progress;
     progress.phase = phase;
     on_progress(progress);
   };
@@ -223,7 +223,7 @@ Result<control::ResultMessage> run_on_way(kube::KubeClient& client, const PodCap
                   {.on_phase = on_phase, .made = &report.made, .force = capture.force}));
     attempt.run.emplace(session_in(client, capture, attempt.entry), interrupt, on_progress,
                         CaptureRun::Options{.fetch_hint = fetch_hint(capture)});
-    Result<control::ResultMessage> result = attempt.run->run(capture.request, received);
+    Result<protocol::ResultMessage> result = attempt.run->run(capture.request, received);
     const bool gone = !result && attempt.run->unheard() && may_have_ended(result.error());
     // Another one is added only if this one is really gone, not because the network fails.
     if (!gone || access->if_gone == nullptr ||
@@ -241,7 +241,7 @@ void name_endings(kube::KubeClient& client, const PodCapture& capture, const std
                                            ErrorCode::kInternal,       ErrorCode::kAttachFailed,
                                            ErrorCode::kAgentFailed,    ErrorCode::kUnavailable,
                                            ErrorCode::kTimeout};
-  if (!report.error || capture.request.kind != control::RequestKind::kRecord ||
+  if (!report.error || capture.request.kind != protocol::RequestKind::kRecord ||
       report.error->code == ErrorCode::kInterrupted) {
     return;
   }
@@ -312,14 +312,14 @@ PodReport run_pod_capture(kube::KubeClient& client, const PodCapture& capture,
   report.pod = capture.pod.name;
   report.namespace_name = capture.pod.namespace_name;
   report.container = capture.request.record.pod.container;
-  report.id = capture.request.kind == control::RequestKind::kRecord ? capture.request.record.id
-                                                                    : capture.request.fetch.id;
+  report.id = capture.request.kind == protocol::RequestKind::kRecord ? capture.request.record.id
+                                                                     : capture.request.fetch.id;
   ReceivedFiles received([&capture](const std::string& format) {
     const Output* output = output_of(capture, format);
     return output == nullptr ? std::string() : output->path;
   });
   Attempt attempt;
-  const Result<control::ResultMessage> result =
+  const Result<protocol::ResultMessage> result =
       run_on_way(client, capture, interrupt, on_progress, received, report, attempt);
   if (!result) {
     report.error = result.error();

@@ -5,11 +5,11 @@
 #include "lib/base/json.h"
 #include "lib/base/result.h"
 #include "lib/capture/manifest.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
 #include "lib/formats/format_writer.h"
 #include "lib/kube/kube_client.h"
 #include "lib/kube/pod.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 #include "plugin/capture/capture_run.h"
 #include "plugin/capture/output_plan.h"
 #include "plugin/capture/pod_endings.h"
@@ -29,7 +29,7 @@ struct PodCapture {
   kube::Pod pod;
   PodAccess access;   // to the container in which the session runs
   bool force = false; // even if memory is short
-  control::Request request;
+  protocol::Request request;
   std::vector<Output> outputs;                                // with paths
   formats::ThreadRoots threads = formats::ThreadRoots::kNone; // of what is derived here
   bool replace = false;  // the user named the paths, so existing files are replaced

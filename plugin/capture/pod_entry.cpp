@@ -249,8 +249,8 @@ Result<std::optional<kube::Ids>> Entrance::look(std::unique_ptr<ByteChannel> cha
   options_.on_phase("checking which user the JVM runs as");
   Conversation conversation(std::move(channel), interrupt_, 0);
   JPROF_TRY(conversation.open());
-  JPROF_TRY_ASSIGN(const control::ResultMessage answer,
-                   ask(conversation, control::RequestKind::kTargets));
+  JPROF_TRY_ASSIGN(const protocol::ResultMessage answer,
+                   ask(conversation, protocol::RequestKind::kTargets));
   const kube::Container* container = pod_.find(target);
   std::set<std::pair<std::int64_t, std::int64_t>> seen;
   for (const base::Json& jvm : answer.targets) {

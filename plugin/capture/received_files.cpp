@@ -27,7 +27,7 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
 }
 
 // The format that the manifest gives for a file, otherwise the one of its ending.
-std::string format_in(const control::ResultMessage& result, const std::string& name) {
+std::string format_in(const protocol::ResultMessage& result, const std::string& name) {
   for (const base::Json& file : base::json_array(result.manifest, "files")) {
     const std::string format = base::json_string(file, "format");
     if (base::json_string(file, "name") == name && !format.empty()) {
@@ -39,7 +39,7 @@ std::string format_in(const control::ResultMessage& result, const std::string& n
 
 } // namespace
 
-base::Status ReceivedFiles::adopt(const control::ResultFile& file, const std::string& format) {
+base::Status ReceivedFiles::adopt(const protocol::ResultFile& file, const std::string& format) {
   const auto known = std::find_if(files_.begin(), files_.end(),
                                   [&file](const File& one) { return one.name == file.name; });
   if (known != files_.end()) {
@@ -79,10 +79,10 @@ base::Status ReceivedFiles::replay(std::size_t index, std::uint64_t offset) {
 }
 
 // An announced size is believed only as far as it fits: a full disk harms more than just us.
-base::Status ReceivedFiles::check_room(const control::ResultMessage& result) const {
+base::Status ReceivedFiles::check_room(const protocol::ResultMessage& result) const {
   std::uint64_t total = 0;
   std::uint64_t wanted = 0;
-  for (const control::ResultFile& file : result.files) {
+  for (const protocol::ResultFile& file : result.files) {
     total = sum(total, file.bytes);
     wanted = sum(wanted, file.bytes - std::min(file.bytes, file.offset));
   }
@@ -107,11 +107,11 @@ base::Status ReceivedFiles::check_room(const control::ResultMessage& result) con
   return {};
 }
 
-base::Status ReceivedFiles::begin(const control::ResultMessage& result) {
+base::Status ReceivedFiles::begin(const protocol::ResultMessage& result) {
   order_.clear();
-  check_ = std::make_unique<control::FileCheck>(result.files);
+  check_ = std::make_unique<protocol::FileCheck>(result.files);
   for (std::size_t i = 0; i < result.files.size(); ++i) {
-    const control::ResultFile& file = result.files[i];
+    const protocol::ResultFile& file = result.files[i];
     JPROF_TRY(adopt(file, format_in(result, file.name)));
     JPROF_TRY(replay(i, file.offset));
   }
@@ -128,7 +128,7 @@ std::uint64_t ReceivedFiles::bytes() const {
   return out;
 }
 
-base::Status ReceivedFiles::add(const control::Chunk& chunk) {
+base::Status ReceivedFiles::add(const protocol::Chunk& chunk) {
   JPROF_TRY(check_->accept(chunk));
   return files_[order_[chunk.file]].pending.append(chunk.data);
 }
@@ -137,8 +137,8 @@ base::Status ReceivedFiles::finish() {
   return check_->finish();
 }
 
-control::FetchRequest ReceivedFiles::resume_request(const std::string& id) const {
-  control::FetchRequest out;
+protocol::FetchRequest ReceivedFiles::resume_request(const std::string& id) const {
+  protocol::FetchRequest out;
   out.id = id;
   out.wait = false; // what was sent once is sealed
   for (const File& file : files_) {

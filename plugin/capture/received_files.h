@@ -3,10 +3,10 @@
 #pragma once
 
 #include "lib/base/result.h"
-#include "lib/control/file_check.h"
-#include "lib/control/frame.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
+#include "lib/protocol/file_check.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 #include "plugin/capture/pending_file.h"
 
 #include <functional>
@@ -38,28 +38,28 @@ class ReceivedFiles {
 
   // A result begins (again). kProtocol if it contradicts what came before or announces more than
   // any capture holds, kIo if the disk has no room for it.
-  base::Status begin(const control::ResultMessage& result);
-  base::Status add(const control::Chunk& chunk);
+  base::Status begin(const protocol::ResultMessage& result);
+  base::Status add(const protocol::Chunk& chunk);
   // All files of the result are here and verified.
   base::Status finish();
 
   // Something has already arrived: a new connection can resume from there.
   bool started() const { return started_; }
-  control::FetchRequest resume_request(const std::string& id) const;
+  protocol::FetchRequest resume_request(const std::string& id) const;
   // How much of them is on disk so far.
   std::uint64_t bytes() const;
 
   std::vector<File>& files() { return files_; }
 
  private:
-  base::Status adopt(const control::ResultFile& file, const std::string& format);
+  base::Status adopt(const protocol::ResultFile& file, const std::string& format);
   base::Status replay(std::size_t index, std::uint64_t offset);
-  base::Status check_room(const control::ResultMessage& result) const;
+  base::Status check_room(const protocol::ResultMessage& result) const;
 
   Placement placement_;
   std::vector<File> files_;
   std::vector<std::size_t> order_; // the current result's file index -> files_
-  std::unique_ptr<control::FileCheck> check_;
+  std::unique_ptr<protocol::FileCheck> check_;
   bool started_ = false;
 };
 

@@ -4,7 +4,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/mebibytes.h"
 #include "lib/cli/foreign_text.h"
-#include "lib/control/file_check.h"
+#include "lib/protocol/file_check.h"
 #include "plugin/capture/pending_file.h"
 #include "plugin/cluster/cluster_options.h"
 #include "plugin/cluster/targets.h"
@@ -42,8 +42,8 @@ class AnswerHandler final : public ConversationHandler {
   using Sink = std::function<base::Status(std::string_view)>;
   explicit AnswerHandler(Sink sink) : sink_(std::move(sink)) {}
 
-  void on_progress(const control::Progress&) override {}
-  base::Status on_result(const control::ResultMessage& result) override {
+  void on_progress(const protocol::Progress&) override {}
+  base::Status on_result(const protocol::ResultMessage& result) override {
     if (result.files.size() != 1) {
       return base::make_failure(ErrorCode::kProtocol, "the sidecar's answer is not one file");
     }
@@ -51,7 +51,7 @@ class AnswerHandler final : public ConversationHandler {
     check_.emplace(result.files);
     return {};
   }
-  base::Status on_chunk(const control::Chunk& chunk) override {
+  base::Status on_chunk(const protocol::Chunk& chunk) override {
     JPROF_TRY(check_->accept(chunk)); // a chunk comes after its result: Conversation sees to that
     arrived_ += chunk.data.size();
     return sink_(chunk.data);
@@ -63,15 +63,15 @@ class AnswerHandler final : public ConversationHandler {
 
  private:
   Sink sink_;
-  std::optional<control::FileCheck> check_;
+  std::optional<protocol::FileCheck> check_;
   std::uint64_t arrived_ = 0;
   std::uint64_t announced_ = 0;
 };
 
-Result<control::Request> make_request(const kube::KubeClient& client,
-                                      const AttachOptions& options) {
-  control::Request request;
-  request.kind = control::RequestKind::kAttach;
+Result<protocol::Request> make_request(const kube::KubeClient& client,
+                                       const AttachOptions& options) {
+  protocol::Request request;
+  request.kind = protocol::RequestKind::kAttach;
   request.attach.requester = requester(client.access());
   request.attach.pid = options.pid;
   request.attach.command = options.command;
@@ -84,7 +84,7 @@ Result<control::Request> make_request(const kube::KubeClient& client,
 // memory.
 constexpr std::uint64_t kMaxHeld = 64ULL << 20U;
 
-Result<int> take_text(Conversation& conversation, const control::Request& request, bool json) {
+Result<int> take_text(Conversation& conversation, const protocol::Request& request, bool json) {
   std::string held;
   AnswerHandler handler([&](std::string_view text) -> base::Status {
     if (json && held.size() + text.size() > kMaxHeld) {
@@ -99,7 +99,7 @@ Result<int> take_text(Conversation& conversation, const control::Request& reques
     }
     return {};
   });
-  JPROF_TRY_ASSIGN(const control::ResultMessage result, conversation.run(request, handler));
+  JPROF_TRY_ASSIGN(const protocol::ResultMessage result, conversation.run(request, handler));
   if (json) {
     std::printf("%s\n", base::dump_json({{"ok", true}, {"text", held}}).c_str());
   } else {
@@ -128,7 +128,7 @@ base::Error partial(PendingFile file, const AnswerHandler& handler, base::Error 
                           "what arrived is " + base::printable(*kept) + "; take another dump");
 }
 
-Result<int> take_dump(Conversation& conversation, control::Request request, bool json) {
+Result<int> take_dump(Conversation& conversation, protocol::Request request, bool json) {
   std::vector<std::string>& arguments = request.attach.arguments;
   if (arguments.empty() || arguments[0].empty() || arguments[0].ends_with('/')) {
     return base::make_failure(ErrorCode::kUsage,
@@ -160,7 +160,7 @@ Result<int> take_dump(Conversation& conversation, control::Request request, bool
 
 Result<int> attach(const AttachOptions& options, bool json) {
   JPROF_TRY_ASSIGN(const std::unique_ptr<kube::KubeClient> client, connect(options.access));
-  JPROF_TRY_ASSIGN(control::Request request, make_request(*client, options));
+  JPROF_TRY_ASSIGN(protocol::Request request, make_request(*client, options));
   JPROF_TRY_ASSIGN(
       const Targets found,
       find_targets(*client, {.target = options.target, .selector = {}, .max_pods = 1, .seed = {}}));

@@ -231,8 +231,8 @@ bool Examination::ask_session() {
   }
   pass(CheckId::kSidecarVersion,
        "jprof " + (*conversation)->peer().version + " in the pod, " + JPROF_VERSION + " here");
-  control::Request request;
-  request.kind = control::RequestKind::kTargets;
+  protocol::Request request;
+  request.kind = protocol::RequestKind::kTargets;
   request.targets.pod_memory = pod_->memory_limit.value_or(0);
   const auto targets = ask(**conversation, request);
   if (!targets) {

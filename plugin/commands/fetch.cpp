@@ -70,7 +70,7 @@ Result<PodCapture> plan_fetch(kube::KubeClient& client, const FetchOptions& opti
   JPROF_TRY_ASSIGN(out.pod, client.get_pod(client.access().namespace_name, target.name));
   JPROF_TRY_ASSIGN(const kube::Container* sidecar, kube::find_sidecar(out.pod));
   out.access.container = sidecar->name;
-  out.request.kind = control::RequestKind::kFetch;
+  out.request.kind = protocol::RequestKind::kFetch;
   out.request.fetch.id = options.id;
   out.outputs = outputs_of(options, plan);
   out.threads = formats::thread_roots(options.threads);

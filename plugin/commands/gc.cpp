@@ -43,7 +43,7 @@ base::Status tell_to_end(kube::KubeClient& client, const kube::Pod& pod,
                          const std::string& container, const Interrupt& interrupt) {
   JPROF_TRY_ASSIGN(const std::unique_ptr<Conversation> conversation,
                    open_conversation(client, pod, container, interrupt));
-  JPROF_TRY(ask(*conversation, control::RequestKind::kQuit));
+  JPROF_TRY(ask(*conversation, protocol::RequestKind::kQuit));
   return {};
 }
 

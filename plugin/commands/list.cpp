@@ -129,10 +129,10 @@ Result<int> list_pod(kube::KubeClient& client, const std::string& target, bool j
   JPROF_TRY_ASSIGN(const std::unique_ptr<Interrupt> interrupt, Interrupt::create());
   JPROF_TRY_ASSIGN(const std::unique_ptr<Conversation> conversation,
                    open_conversation(client, pod, sidecar->name, *interrupt));
-  JPROF_TRY_ASSIGN(const control::ResultMessage targets,
-                   ask(*conversation, control::RequestKind::kTargets));
-  JPROF_TRY_ASSIGN(const control::ResultMessage kept,
-                   ask(*conversation, control::RequestKind::kList));
+  JPROF_TRY_ASSIGN(const protocol::ResultMessage targets,
+                   ask(*conversation, protocol::RequestKind::kTargets));
+  JPROF_TRY_ASSIGN(const protocol::ResultMessage kept,
+                   ask(*conversation, protocol::RequestKind::kList));
   if (json) {
     const Json out = {{"ok", true},
                       {"namespace", pod.namespace_name},

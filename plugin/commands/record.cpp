@@ -84,8 +84,8 @@ std::string image_digest(const std::string& image_id) {
 }
 
 // The request, without what differs from pod to pod.
-Result<control::RecordRequest> make_request(const RecordOptions& options) {
-  control::RecordRequest out;
+Result<protocol::RecordRequest> make_request(const RecordOptions& options) {
+  protocol::RecordRequest out;
   JPROF_TRY_ASSIGN(out.duration, base::parse_duration(options.duration));
   if (!options.interval.empty()) {
     JPROF_TRY_ASSIGN(out.interval, base::parse_duration(options.interval));
@@ -104,11 +104,11 @@ Result<control::RecordRequest> make_request(const RecordOptions& options) {
   return out;
 }
 
-base::Status fill_pod(control::RecordRequest& request, const kube::Pod& pod,
+base::Status fill_pod(protocol::RecordRequest& request, const kube::Pod& pod,
                       const RecordOptions& options, const kube::ClusterAccess& access,
                       const Occasion& occasion) {
   JPROF_TRY_ASSIGN(const kube::Container* target, kube::find_target(pod, options.container));
-  control::PodFacts& facts = request.pod;
+  protocol::PodFacts& facts = request.pod;
   facts.cluster = options.cluster_name.empty() ? kube::cluster_label(access) : options.cluster_name;
   facts.namespace_name = pod.namespace_name;
   facts.pod = pod.name;
@@ -170,7 +170,7 @@ std::vector<Output> outputs_of(const std::vector<Output>& plan, const RecordOpti
   return out;
 }
 
-Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& request,
+Result<PodCapture> plan_pod(const kube::Pod& pod, const protocol::RecordRequest& request,
                             const std::vector<Output>& plan, const RecordOptions& options,
                             const kube::ClusterAccess& access, const Occasion& occasion,
                             bool several) {
@@ -178,7 +178,7 @@ Result<PodCapture> plan_pod(const kube::Pod& pod, const control::RecordRequest& 
                    pod_access_options(options.pod_access, occasion.scheduled));
   PodCapture out;
   out.pod = pod;
-  out.request.kind = control::RequestKind::kRecord;
+  out.request.kind = protocol::RequestKind::kRecord;
   out.request.record = request;
   // What the user may have mistyped is checked before what the pod may lack.
   JPROF_TRY(fill_pod(out.request.record, pod, options, access, occasion));
@@ -209,7 +209,7 @@ Result<int> record(const RecordOptions& options, bool json) {
         "kubectl jprof POD, kubectl jprof deploy/NAME, or kubectl jprof record "
         "-l SELECTOR");
   }
-  JPROF_TRY_ASSIGN(const control::RecordRequest request, make_request(options));
+  JPROF_TRY_ASSIGN(const protocol::RecordRequest request, make_request(options));
   JPROF_TRY_ASSIGN(const std::vector<Output> plan, plan_outputs(options.outputs));
   JPROF_TRY(try_store(options.store, options.store_timeout, json));
   JPROF_TRY_ASSIGN(std::unique_ptr<kube::KubeClient> client, connect(options.access));

@@ -35,7 +35,7 @@ std::string silence_text(std::chrono::nanoseconds silent, std::chrono::nanosecon
          seconds_text(patience) + " s (--store-timeout)";
 }
 
-std::string progress_text(const PodCapture& capture, const control::Progress& progress) {
+std::string progress_text(const PodCapture& capture, const protocol::Progress& progress) {
   std::string out = base::printable(capture.pod.name) + ": " + base::printable(progress.phase, 40);
   if (progress.phase == "storing") {
     return out + ", but " + silence_text(progress.elapsed, progress.duration);
@@ -49,7 +49,7 @@ std::string progress_text(const PodCapture& capture, const control::Progress& pr
     out += ", " + std::to_string(progress.lost) + " lost";
   }
   for (std::size_t i = 0; i < std::min(progress.hottest.size(), kHottestShown); ++i) {
-    const control::HotMethod& method = progress.hottest[i];
+    const protocol::HotMethod& method = progress.hottest[i];
     out += (i == 0 ? ": " : ", ") + std::to_string(method.self_permille / 10) + " % " +
            base::printable(method.name, kMaxNameLength);
   }
@@ -63,7 +63,7 @@ std::vector<PodReport> run_all(kube::KubeClient& first, const std::vector<PodCap
   const auto run_one = [&](std::size_t i, kube::KubeClient& client) {
     progress.update(i, "connecting", base::printable(captures[i].pod.name) + ": connecting");
     reports[i] =
-        run_pod_capture(client, captures[i], interrupt, [&, i](const control::Progress& step) {
+        run_pod_capture(client, captures[i], interrupt, [&, i](const protocol::Progress& step) {
           progress.update(i, step.phase, progress_text(captures[i], step));
         });
     progress.update(i, "done", "");
@@ -213,7 +213,7 @@ void print_plan(const std::vector<PodCapture>& captures, const std::vector<PodRe
                 bool json) {
   base::Json list = base::Json::array();
   for (const PodCapture& capture : captures) {
-    const control::RecordRequest& request = capture.request.record;
+    const protocol::RecordRequest& request = capture.request.record;
     base::Json files = base::Json::array();
     for (const Output& output : capture.outputs) {
       if (output.keep == Output::Keep::kAlways) {

@@ -13,9 +13,9 @@ using base::Result;
 
 class NoFiles final : public ConversationHandler {
  public:
-  void on_progress(const control::Progress&) override {}
-  base::Status on_result(const control::ResultMessage&) override { return {}; }
-  base::Status on_chunk(const control::Chunk&) override {
+  void on_progress(const protocol::Progress&) override {}
+  base::Status on_result(const protocol::ResultMessage&) override { return {}; }
+  base::Status on_chunk(const protocol::Chunk&) override {
     return base::make_failure(base::ErrorCode::kProtocol, "the sidecar sent a file unasked");
   }
   base::Status on_end() override { return {}; }
@@ -45,13 +45,13 @@ Result<std::unique_ptr<Conversation>> open_conversation(kube::KubeClient& client
   return conversation;
 }
 
-Result<control::ResultMessage> ask(Conversation& conversation, control::RequestKind kind) {
-  control::Request request;
+Result<protocol::ResultMessage> ask(Conversation& conversation, protocol::RequestKind kind) {
+  protocol::Request request;
   request.kind = kind;
   return ask(conversation, request);
 }
 
-Result<control::ResultMessage> ask(Conversation& conversation, const control::Request& request) {
+Result<protocol::ResultMessage> ask(Conversation& conversation, const protocol::Request& request) {
   NoFiles handler;
   return conversation.run(request, handler);
 }

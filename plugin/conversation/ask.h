@@ -3,10 +3,10 @@
 #pragma once
 
 #include "lib/base/result.h"
-#include "lib/control/hello.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
 #include "lib/kube/kube_client.h"
+#include "lib/protocol/hello.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 #include "plugin/conversation/conversation.h"
 #include "plugin/terminal/interrupt.h"
 
@@ -26,8 +26,8 @@ base::Result<std::unique_ptr<Conversation>> open_conversation(kube::KubeClient& 
                                                               const kube::Pod& pod,
                                                               const std::string& container,
                                                               const Interrupt& interrupt);
-base::Result<control::ResultMessage> ask(Conversation& conversation, control::RequestKind kind);
-base::Result<control::ResultMessage> ask(Conversation& conversation,
-                                         const control::Request& request);
+base::Result<protocol::ResultMessage> ask(Conversation& conversation, protocol::RequestKind kind);
+base::Result<protocol::ResultMessage> ask(Conversation& conversation,
+                                          const protocol::Request& request);
 
 } // namespace jprof::plugin

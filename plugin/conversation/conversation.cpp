@@ -12,28 +12,28 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
-using control::Frame;
-using control::FrameType;
+using protocol::Frame;
+using protocol::FrameType;
 
 tl::unexpected<base::Error> out_of_place(FrameType type) {
   return base::make_failure(ErrorCode::kProtocol, "the sidecar sent a " +
-                                                      control::frame_type_name(type) +
+                                                      protocol::frame_type_name(type) +
                                                       " frame where none is allowed");
 }
 
 // How long a sidecar may work on a request before its result is due. No capture is longer than a
 // day, not even one that somebody else requested.
-std::chrono::nanoseconds work_time(const control::Request& request) {
+std::chrono::nanoseconds work_time(const protocol::Request& request) {
   constexpr std::chrono::hours kMaxCaptureTime{24};
-  constexpr std::chrono::seconds kAttachTime{30}; // docs/formats/control.md
+  constexpr std::chrono::seconds kAttachTime{30}; // docs/formats/protocol.md
   switch (request.kind) {
-  case control::RequestKind::kRecord:
+  case protocol::RequestKind::kRecord:
     return request.record.join
                ? std::max<std::chrono::nanoseconds>(kMaxCaptureTime, request.record.duration)
                : request.record.duration;
-  case control::RequestKind::kFetch:
+  case protocol::RequestKind::kFetch:
     return request.fetch.wait ? kMaxCaptureTime : std::chrono::nanoseconds(0);
-  case control::RequestKind::kAttach:
+  case protocol::RequestKind::kAttach:
     return request.attach.timeout.count() == 0 ? kAttachTime : request.attach.timeout;
   default:
     return std::chrono::nanoseconds(0);
@@ -41,7 +41,7 @@ std::chrono::nanoseconds work_time(const control::Request& request) {
 }
 
 // The sidecar's refusal as our own failure: same code, its words, and what is in the way.
-base::Error to_error(const control::ErrorMessage& message) {
+base::Error to_error(const protocol::ErrorMessage& message) {
   base::Error error = message.error;
   if (error.code == ErrorCode::kBusy && error.cure.empty() && !message.busy_until.empty()) {
     error.cure = "the running capture ends at " + message.busy_until +
@@ -102,7 +102,7 @@ Result<std::optional<Frame>> Conversation::next_frame(std::chrono::milliseconds 
 }
 
 base::Status Conversation::send(FrameType type, std::string_view payload) {
-  base::Status sent = channel_->write(control::encode_frame(type, payload));
+  base::Status sent = channel_->write(protocol::encode_frame(type, payload));
   return sent ? sent : base::fail(lost_error(std::move(sent).error()));
 }
 
@@ -121,8 +121,8 @@ base::Status Conversation::on_interrupt(Stage stage) {
                                           "interrupted while the files were on their way")
                      : base::Status();
   }
-  const auto mode = count > 1 ? control::CancelMode::kDiscard : control::CancelMode::kKeep;
-  JPROF_TRY(send(FrameType::kCancel, control::encode_cancel(mode)));
+  const auto mode = count > 1 ? protocol::CancelMode::kDiscard : protocol::CancelMode::kKeep;
+  JPROF_TRY(send(FrameType::kCancel, protocol::encode_cancel(mode)));
   if (count > 1 && !records_) {
     return base::make_failure(ErrorCode::kInterrupted, "interrupted, nothing kept here");
   }
@@ -195,8 +195,8 @@ bool Conversation::knows(std::string_view word) const {
 }
 
 base::Status Conversation::open() {
-  const control::Hello ours = control::our_hello({});
-  JPROF_TRY(send(FrameType::kHello, control::encode_hello(ours)));
+  const protocol::Hello ours = protocol::our_hello({});
+  JPROF_TRY(send(FrameType::kHello, protocol::encode_hello(ours)));
   const auto deadline = Clock::now() + timing_.hello;
   std::optional<Frame> frame;
   while (!frame) {
@@ -210,38 +210,38 @@ base::Status Conversation::open() {
     JPROF_TRY_ASSIGN(frame, next_frame(left, interrupt_.wake_fd(seen_interrupts_)));
   }
   if (frame->type == FrameType::kError) {
-    JPROF_TRY_ASSIGN(refusal_, control::parse_error(frame->payload));
+    JPROF_TRY_ASSIGN(refusal_, protocol::parse_error(frame->payload));
     return base::fail(to_error(*refusal_));
   }
   if (frame->type != FrameType::kHello) {
     return out_of_place(frame->type);
   }
-  JPROF_TRY_ASSIGN(peer_, control::parse_hello(frame->payload));
-  JPROF_TRY(control::choose_protocol(ours, peer_));
+  JPROF_TRY_ASSIGN(peer_, protocol::parse_hello(frame->payload));
+  JPROF_TRY(protocol::choose_protocol(ours, peer_));
   return {};
 }
 
-Result<control::ResultMessage> Conversation::run(const control::Request& request,
-                                                 ConversationHandler& handler) {
-  Result<control::ResultMessage> result = converse(request, handler);
+Result<protocol::ResultMessage> Conversation::run(const protocol::Request& request,
+                                                  ConversationHandler& handler) {
+  Result<protocol::ResultMessage> result = converse(request, handler);
   return result ? std::move(result) : base::fail(after_discard(std::move(result).error()));
 }
 
-Result<control::ResultMessage> Conversation::converse(const control::Request& request,
-                                                      ConversationHandler& handler) {
-  const std::string word(control::request_word(request.kind));
+Result<protocol::ResultMessage> Conversation::converse(const protocol::Request& request,
+                                                       ConversationHandler& handler) {
+  const std::string word(protocol::request_word(request.kind));
   if (!knows(word)) {
     return base::make_failure(ErrorCode::kProtocol,
                               "the sidecar (" + base::printable(peer_.version) +
                                   ") does not know the request \"" + word + "\"",
                               "upgrade the sidecar's image");
   }
-  records_ = request.kind == control::RequestKind::kRecord;
-  JPROF_TRY(send(FrameType::kRequest, control::encode_request(request)));
+  records_ = request.kind == protocol::RequestKind::kRecord;
+  JPROF_TRY(send(FrameType::kRequest, protocol::encode_request(request)));
   if (seen_interrupts_ > 0 && records_) {
-    JPROF_TRY(send(FrameType::kCancel, control::encode_cancel(control::CancelMode::kKeep)));
+    JPROF_TRY(send(FrameType::kCancel, protocol::encode_cancel(protocol::CancelMode::kKeep)));
   }
-  std::optional<control::ResultMessage> result;
+  std::optional<protocol::ResultMessage> result;
   constexpr std::chrono::nanoseconds kMax = std::chrono::hours(24 * 365);
   auto until = Clock::now() + std::min(work_time(request), kMax) + timing_.overtime;
   for (;;) {
@@ -253,7 +253,7 @@ Result<control::ResultMessage> Conversation::converse(const control::Request& re
       if (result) {
         return out_of_place(frame.type);
       }
-      JPROF_TRY_ASSIGN(const control::Progress progress, control::parse_progress(frame.payload));
+      JPROF_TRY_ASSIGN(const protocol::Progress progress, protocol::parse_progress(frame.payload));
       handler.on_progress(progress);
       break;
     }
@@ -261,7 +261,7 @@ Result<control::ResultMessage> Conversation::converse(const control::Request& re
       if (result) {
         return out_of_place(frame.type);
       }
-      JPROF_TRY_ASSIGN(result, control::parse_result(frame.payload));
+      JPROF_TRY_ASSIGN(result, protocol::parse_result(frame.payload));
       if (discard_until_) { // too late to discard it
         return base::make_failure(ErrorCode::kInterrupted,
                                   "interrupted, but the capture was sealed before that");
@@ -274,7 +274,7 @@ Result<control::ResultMessage> Conversation::converse(const control::Request& re
       if (!result) {
         return out_of_place(frame.type);
       }
-      JPROF_TRY_ASSIGN(const control::Chunk chunk, control::decode_chunk(frame.payload));
+      JPROF_TRY_ASSIGN(const protocol::Chunk chunk, protocol::decode_chunk(frame.payload));
       JPROF_TRY(handler.on_chunk(chunk));
       if (!chunk.data.empty()) {
         until = Clock::now() + timing_.silence;
@@ -282,7 +282,7 @@ Result<control::ResultMessage> Conversation::converse(const control::Request& re
       break;
     }
     case FrameType::kError: {
-      JPROF_TRY_ASSIGN(refusal_, control::parse_error(frame.payload));
+      JPROF_TRY_ASSIGN(refusal_, protocol::parse_error(frame.payload));
       return base::fail(to_error(*refusal_));
     }
     case FrameType::kEnd:
@@ -298,11 +298,11 @@ Result<control::ResultMessage> Conversation::converse(const control::Request& re
 }
 
 void Conversation::release(const std::string& id, std::chrono::milliseconds timeout) {
-  control::Request request;
-  request.kind = control::RequestKind::kRelease;
+  protocol::Request request;
+  request.kind = protocol::RequestKind::kRelease;
   request.release.id = id;
-  if (!knows(control::request_word(request.kind)) ||
-      !send(FrameType::kRequest, control::encode_request(request))) {
+  if (!knows(protocol::request_word(request.kind)) ||
+      !send(FrameType::kRequest, protocol::encode_request(request))) {
     return;
   }
   const auto deadline = Clock::now() + timeout;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "lib/base/result.h"
-#include "lib/control/frame.h"
-#include "lib/control/hello.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/hello.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 #include "plugin/conversation/byte_channel.h"
 #include "plugin/terminal/interrupt.h"
 
@@ -21,15 +21,15 @@ namespace jprof::plugin {
 class ConversationHandler {
  public:
   virtual ~ConversationHandler() = default;
-  virtual void on_progress(const control::Progress& progress) = 0;
+  virtual void on_progress(const protocol::Progress& progress) = 0;
   // Before the first chunk.
-  virtual base::Status on_result(const control::ResultMessage& result) = 0;
-  virtual base::Status on_chunk(const control::Chunk& chunk) = 0;
+  virtual base::Status on_result(const protocol::ResultMessage& result) = 0;
+  virtual base::Status on_chunk(const protocol::Chunk& chunk) = 0;
   // After the last chunk.
   virtual base::Status on_end() = 0;
 };
 
-// The caller's end of the conversation of docs/formats/control.md. One thread at a time.
+// The caller's end of the conversation of docs/formats/protocol.md. One thread at a time.
 class Conversation {
  public:
   struct Timing {
@@ -55,8 +55,8 @@ class Conversation {
   // Runs one request to its end. An interrupt sends a cancel: the first one keeps, the second one
   // discards, and the sidecar's answer to it is awaited: kInterrupted says what became of the
   // capture. Once files are arriving, only the second one ends it.
-  base::Result<control::ResultMessage> run(const control::Request& request,
-                                           ConversationHandler& handler);
+  base::Result<protocol::ResultMessage> run(const protocol::Request& request,
+                                            ConversationHandler& handler);
 
   // Tells a sidecar that supports it that the capture need not be kept, and waits for its answer no
   // longer than this.
@@ -66,22 +66,22 @@ class Conversation {
   bool lost() const { return lost_; }
   // The sidecar has confirmed that it discarded the capture.
   bool discarded() const { return discarded_; }
-  const control::Hello& peer() const { return peer_; }
+  const protocol::Hello& peer() const { return peer_; }
   // What was in the way, for a failure with kBusy.
-  const std::optional<control::ErrorMessage>& refusal() const { return refusal_; }
+  const std::optional<protocol::ErrorMessage>& refusal() const { return refusal_; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  base::Result<std::optional<control::Frame>> next_frame(std::chrono::milliseconds timeout,
-                                                         int wake_fd);
+  base::Result<std::optional<protocol::Frame>> next_frame(std::chrono::milliseconds timeout,
+                                                          int wake_fd);
   enum class Stage { kOpening, kWorking, kArriving }; // of the request
-  base::Result<control::ResultMessage> converse(const control::Request& request,
-                                                ConversationHandler& handler);
-  base::Result<control::Frame> wait_frame(Stage stage, Clock::time_point until);
+  base::Result<protocol::ResultMessage> converse(const protocol::Request& request,
+                                                 ConversationHandler& handler);
+  base::Result<protocol::Frame> wait_frame(Stage stage, Clock::time_point until);
   base::Status on_interrupt(Stage stage);
   // What a failure means once the capture was to be discarded.
   base::Error after_discard(base::Error error);
-  base::Status send(control::FrameType type, std::string_view payload);
+  base::Status send(protocol::FrameType type, std::string_view payload);
   bool knows(std::string_view word) const;
   base::Error ended(int exit_code) const;
   base::Error lost_error(base::Error error);
@@ -90,9 +90,9 @@ class Conversation {
   const Interrupt& interrupt_;
   int seen_interrupts_;
   Timing timing_;
-  control::FrameDecoder decoder_;
-  control::Hello peer_;
-  std::optional<control::ErrorMessage> refusal_;
+  protocol::FrameDecoder decoder_;
+  protocol::Hello peer_;
+  std::optional<protocol::ErrorMessage> refusal_;
   bool heard_ = false; // at least one frame came
   bool lost_ = false;
   std::optional<Clock::time_point> discard_until_; // the sidecar was told to discard it

@@ -4,9 +4,9 @@
 
 #include "lib/base/deadline.h"
 #include "lib/base/file.h"
-#include "lib/control/frame.h"
-#include "lib/control/hello.h"
-#include "lib/control/reply.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/hello.h"
+#include "lib/protocol/reply.h"
 #include "sidecar/serve/socket.h"
 
 #include <array>
@@ -70,10 +70,10 @@ void relay(int input, int output, int socket) {
 }
 
 void tell_failure(int output, const base::Error& error) {
-  const std::string text = control::encode_frame(control::FrameType::kHello,
-                                                 control::encode_hello(control::our_hello({}))) +
-                           control::encode_frame(control::FrameType::kError,
-                                                 control::encode_error({error, "", "", "", ""}));
+  const std::string text = protocol::encode_frame(protocol::FrameType::kHello,
+                                                  protocol::encode_hello(protocol::our_hello({}))) +
+                           protocol::encode_frame(protocol::FrameType::kError,
+                                                  protocol::encode_error({error, "", "", "", ""}));
   static_cast<void>(base::write_all(output, text, "output"));
 }
 

@@ -30,7 +30,7 @@ base::Status check_allowed(const config::SidecarConfig& config, const std::strin
 }
 
 base::Status check_request(const config::SidecarConfig& config,
-                           const control::RecordRequest& request) {
+                           const protocol::RecordRequest& request) {
   JPROF_TRY(check_allowed(config, "record"));
   if (request.leave_behind) {
     JPROF_TRY(check_allowed(config, "leaveBehind"));
@@ -65,7 +65,7 @@ base::Status check_request(const config::SidecarConfig& config,
 }
 
 base::Status check_attach(const config::SidecarConfig& config,
-                          const control::AttachRequest& request) {
+                          const protocol::AttachRequest& request) {
   std::vector<std::string> arguments = request.arguments;
   if (request.command == "dumpheap") {
     arguments.insert(arguments.begin(), "/"); // the path is made here, not by the caller
@@ -83,7 +83,7 @@ base::Status check_attach(const config::SidecarConfig& config,
 }
 
 capture::Manifest draft_manifest(const config::SidecarConfig& config,
-                                 const control::RecordRequest& request,
+                                 const protocol::RecordRequest& request,
                                  std::chrono::system_clock::time_point now) {
   capture::Manifest draft;
   draft.id = request.id;
@@ -94,7 +94,7 @@ capture::Manifest draft_manifest(const config::SidecarConfig& config,
       base::parse_utc(request.request_time) ? request.request_time : base::format_utc(now);
   draft.jprof_version = JPROF_VERSION;
   const config::SourceSettings& known = config.source;
-  const control::PodFacts& claimed = request.pod;
+  const protocol::PodFacts& claimed = request.pod;
   draft.source.cluster = first_of(known.cluster, claimed.cluster);
   draft.source.namespace_name = first_of(known.namespace_name, claimed.namespace_name);
   draft.source.pod = first_of(known.pod, claimed.pod);

@@ -22,7 +22,7 @@ std::optional<AttachProcess::Answer> receive(int channel) {
   if (!packet || packet->bytes.empty()) {
     return std::nullopt;
   }
-  control::FrameDecoder decoder;
+  protocol::FrameDecoder decoder;
   decoder.feed(packet->bytes);
   auto frame = decoder.take();
   if (!frame || !*frame) {
@@ -34,7 +34,7 @@ std::optional<AttachProcess::Answer> receive(int channel) {
 } // namespace
 
 base::Result<AttachProcess> AttachProcess::start(const ServeContext& context,
-                                                 const control::AttachRequest& request) {
+                                                 const protocol::AttachRequest& request) {
   JPROF_TRY_ASSIGN(Worker worker, start_worker("a command", [&](base::UniqueFd channel) {
                      return run_attach_work(context, request, std::move(channel));
                    }));
@@ -54,9 +54,9 @@ void AttachProcess::stop() const {
   ::kill(pid_, SIGTERM); // ours until finish() has waited for it
 }
 
-void send_answer(int channel, control::FrameType type, const std::string& payload, int file) {
+void send_answer(int channel, protocol::FrameType type, const std::string& payload, int file) {
   // A failure looks like our end without an answer.
-  (void)container::send_packet(channel, control::encode_frame(type, payload), file);
+  (void)container::send_packet(channel, protocol::encode_frame(type, payload), file);
 }
 
 } // namespace jprof::serve

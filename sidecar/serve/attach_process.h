@@ -4,8 +4,8 @@
 
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
-#include "lib/control/frame.h"
-#include "lib/control/request.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/request.h"
 #include "sidecar/serve/serve_context.h"
 #include "sidecar/serve/worker.h"
 
@@ -19,13 +19,13 @@ namespace jprof::serve {
 class AttachProcess {
  public:
   struct Answer {
-    control::Frame frame; // kResult or kError
-    base::UniqueFd file;  // of kResult: what its one file holds
+    protocol::Frame frame; // kResult or kError
+    base::UniqueFd file;   // of kResult: what its one file holds
   };
 
   // Forks. REQUIRES: this process has one thread.
   static base::Result<AttachProcess> start(const ServeContext& context,
-                                           const control::AttachRequest& request);
+                                           const protocol::AttachRequest& request);
 
   // Readable when there is an answer, or when there will be none.
   int fd() const { return channel_.get(); }
@@ -41,6 +41,6 @@ class AttachProcess {
 };
 
 // The other end: one packet with the frame and, unless `file` is -1, that descriptor.
-void send_answer(int channel, control::FrameType type, const std::string& payload, int file);
+void send_answer(int channel, protocol::FrameType type, const std::string& payload, int file);
 
 } // namespace jprof::serve

@@ -5,9 +5,9 @@
 #include "lib/base/digest.h"
 #include "lib/base/encoding.h"
 #include "lib/base/file.h"
-#include "lib/control/frame.h"
-#include "lib/control/reply.h"
 #include "lib/log/log.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/reply.h"
 #include "sidecar/jvm/attach_client.h"
 #include "sidecar/jvm/diagnostic.h"
 #include "sidecar/jvm/discovery.h"
@@ -71,7 +71,7 @@ base::Result<base::UniqueFd> nameless_file(const std::string& directory) {
 }
 
 base::Result<Answer> take_text(const ServeContext& context, const jvm::Target& target,
-                               const control::AttachRequest& request, Deadline deadline) {
+                               const protocol::AttachRequest& request, Deadline deadline) {
   JPROF_TRY_ASSIGN(const jvm::Diagnostic diagnostic,
                    jvm::make_diagnostic(request.command, request.arguments));
   Answer answer{{}, 0, "answer.txt", diagnostic.note};
@@ -100,7 +100,7 @@ base::Result<Answer> take_text(const ServeContext& context, const jvm::Target& t
 }
 
 base::Result<Answer> take_dump(const ServeContext& context, const jvm::Target& target,
-                               const control::AttachRequest& request, Deadline deadline) {
+                               const protocol::AttachRequest& request, Deadline deadline) {
   JPROF_TRY_ASSIGN(jvm::HeapDump dump,
                    jvm::take_heap_dump(target,
                                        {.arguments = request.arguments,
@@ -126,7 +126,7 @@ base::Result<std::string> digest(const Answer& answer) {
   return base::hex(base::as_text(stream.finish()));
 }
 
-base::Result<Answer> ask(const ServeContext& context, const control::AttachRequest& request) {
+base::Result<Answer> ask(const ServeContext& context, const protocol::AttachRequest& request) {
   const auto timeout =
       request.timeout.count() == 0 ? std::chrono::nanoseconds(kDefaultTimeout) : request.timeout;
   const auto deadline = Deadline::after(timeout);
@@ -138,8 +138,8 @@ base::Result<Answer> ask(const ServeContext& context, const control::AttachReque
                                        : take_text(context, target, request, deadline);
 }
 
-base::Result<control::ResultMessage> result_of(const Answer& answer) {
-  control::ResultMessage result;
+base::Result<protocol::ResultMessage> result_of(const Answer& answer) {
+  protocol::ResultMessage result;
   result.message = answer.note;
   JPROF_TRY_ASSIGN(std::string sha256, digest(answer));
   result.files.push_back({answer.name, answer.bytes, 0, std::move(sha256)});
@@ -148,25 +148,25 @@ base::Result<control::ResultMessage> result_of(const Answer& answer) {
 
 } // namespace
 
-int run_attach_work(const ServeContext& context, const control::AttachRequest& request,
+int run_attach_work(const ServeContext& context, const protocol::AttachRequest& request,
                     base::UniqueFd channel) {
   stop_on_termination();
   auto answer = [&]() -> base::Result<Answer> {
     JPROF_TRY(limit_this_process(context.memory.connection, kMaxAnswerBytes));
     return ask(context, request);
   }();
-  base::Result<control::ResultMessage> result =
+  base::Result<protocol::ResultMessage> result =
       answer ? result_of(*answer) : base::fail(std::move(answer).error());
   if (result) {
-    send_answer(channel.get(), control::FrameType::kResult, control::encode_result(*result),
+    send_answer(channel.get(), protocol::FrameType::kResult, protocol::encode_result(*result),
                 answer->file.get());
     return 0;
   }
   base::Error error = std::move(result).error();
   error.message = base::printable(error.message, kMaxTextLength);
   error.cure = base::printable(error.cure, kMaxTextLength);
-  send_answer(channel.get(), control::FrameType::kError,
-              control::encode_error({std::move(error), "", "", "", ""}), -1);
+  send_answer(channel.get(), protocol::FrameType::kError,
+              protocol::encode_error({std::move(error), "", "", "", ""}), -1);
   return 0;
 }
 

@@ -26,7 +26,7 @@ std::string jvm_taken(const jvm::Target& target) {
   return "the JVM with pid " + std::to_string(target.pid()) + " is being profiled";
 }
 
-control::ErrorMessage busy_error(std::string what, const spool::LockHolder& holder) {
+protocol::ErrorMessage busy_error(std::string what, const spool::LockHolder& holder) {
   constexpr std::size_t kMaxNameLength = 200;
   if (!holder.requester.empty()) {
     what += " for " + base::printable(holder.requester, kMaxNameLength);

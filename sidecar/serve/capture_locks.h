@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "lib/control/reply.h"
+#include "lib/protocol/reply.h"
 #include "sidecar/jvm/target.h"
 #include "sidecar/spool/file_lock.h"
 #include "sidecar/spool/spool.h"
@@ -21,6 +21,6 @@ std::string jvm_lock(const spool::Spool& spool, const jvm::Target& target);
 std::string slots_taken(std::uint64_t most);
 std::string jvm_taken(const jvm::Target& target);
 // kBusy: `what`, for which capture, until when.
-control::ErrorMessage busy_error(std::string what, const spool::LockHolder& holder);
+protocol::ErrorMessage busy_error(std::string what, const spool::LockHolder& holder);
 
 } // namespace jprof::serve

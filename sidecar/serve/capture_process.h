@@ -4,9 +4,9 @@
 
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
-#include "lib/control/frame.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 #include "sidecar/serve/serve_context.h"
 #include "sidecar/serve/worker.h"
 
@@ -22,7 +22,7 @@ class CaptureProcess {
  public:
   // Forks. REQUIRES: this process has one thread.
   static base::Result<CaptureProcess> start(ServeContext& context,
-                                            const control::RecordRequest& request);
+                                            const protocol::RecordRequest& request);
 
   // Readable when there is a frame to receive.
   int fd() const { return channel_.get(); }
@@ -30,8 +30,8 @@ class CaptureProcess {
 
   // The next frame: kProgress, kEnd (sealed) or kError; nothing if there is none yet. An error
   // means that the process ended without kEnd or kError.
-  base::Result<std::optional<control::Frame>> receive();
-  void cancel(control::CancelMode mode);
+  base::Result<std::optional<protocol::Frame>> receive();
+  void cancel(protocol::CancelMode mode);
   // Waits for the end.
   WorkerEnd reap() { return wait_for_end(pid_); }
 

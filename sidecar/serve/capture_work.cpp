@@ -5,9 +5,9 @@
 #include "lib/base/counted.h"
 #include "lib/base/encoding.h"
 #include "lib/base/timestamp.h"
-#include "lib/control/frame.h"
-#include "lib/control/reply.h"
 #include "lib/log/log.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/reply.h"
 #include "sidecar/jvm/discovery.h"
 #include "sidecar/record/capture_job.h"
 #include "sidecar/sandbox/sandbox.h"
@@ -36,7 +36,7 @@
 namespace jprof::serve {
 namespace {
 
-using control::FrameType;
+using protocol::FrameType;
 using spool::FileLock;
 using spool::LockHolder;
 
@@ -51,20 +51,20 @@ class Channel {
   int fd() const { return fd_.get(); }
 
   // Progress for which there is no room is dropped: the next report says more.
-  void progress(const control::Progress& progress) const {
-    send(FrameType::kProgress, control::encode_progress(progress), MSG_DONTWAIT);
+  void progress(const protocol::Progress& progress) const {
+    send(FrameType::kProgress, protocol::encode_progress(progress), MSG_DONTWAIT);
   }
-  void error(control::ErrorMessage message) const {
+  void error(protocol::ErrorMessage message) const {
     message.error.message = base::printable(message.error.message, kMaxTextLength);
     message.error.cure = base::printable(message.error.cure, kMaxTextLength);
-    send(FrameType::kError, control::encode_error(message), 0);
+    send(FrameType::kError, protocol::encode_error(message), 0);
   }
   void end() const { send(FrameType::kEnd, "{}", 0); }
 
  private:
   // A connection that has gone away need not be told.
   void send(FrameType type, const std::string& payload, int flags) const {
-    const std::string frame = control::encode_frame(type, payload);
+    const std::string frame = protocol::encode_frame(type, payload);
     static_cast<void>(::send(fd_.get(), frame.data(), frame.size(), flags | MSG_NOSIGNAL));
   }
   base::UniqueFd fd_;
@@ -114,12 +114,12 @@ class StopWatcher {
     if (got <= 0) {
       return got < 0 && (errno == EAGAIN || errno == EINTR);
     }
-    control::FrameDecoder decoder;
+    protocol::FrameDecoder decoder;
     decoder.feed({packet.data(), static_cast<std::size_t>(got)});
     const auto frame = decoder.take();
     if (frame && *frame && (*frame)->type == FrameType::kCancel) {
-      const auto mode = control::parse_cancel((*frame)->payload);
-      discard_ = mode && *mode == control::CancelMode::kDiscard;
+      const auto mode = protocol::parse_cancel((*frame)->payload);
+      discard_ = mode && *mode == protocol::CancelMode::kDiscard;
       source_.request_stop();
     }
     return true;
@@ -144,8 +144,8 @@ std::string phase_word(record::CapturePhase phase) {
   }
 }
 
-control::Progress progress_of(const std::string& id, const record::CaptureProgress& from) {
-  control::Progress out{
+protocol::Progress progress_of(const std::string& id, const record::CaptureProgress& from) {
+  protocol::Progress out{
       id, phase_word(from.phase), from.elapsed, from.duration, from.samples, from.lost, {}};
   for (const record::MethodShare& method : from.hottest) {
     const std::uint64_t whole = std::max<std::uint64_t>(1, from.samples);
@@ -159,9 +159,9 @@ control::Progress progress_of(const std::string& id, const record::CaptureProgre
 // The steps of one capture, in order; each returns what the caller is told if it fails.
 class Work {
  public:
-  using Failure = std::optional<control::ErrorMessage>;
+  using Failure = std::optional<protocol::ErrorMessage>;
 
-  Work(ServeContext& context, const control::RecordRequest& request, const Channel& channel)
+  Work(ServeContext& context, const protocol::RecordRequest& request, const Channel& channel)
       : context_(context), request_(request), channel_(channel), watcher_(channel.fd()) {
     const auto now = std::chrono::system_clock::now();
     draft_ = draft_manifest(context.config, request, now);
@@ -184,7 +184,7 @@ class Work {
  private:
   // The last line of a capture that is not sealed: every capture that begins has one, and so has
   // every refusal.
-  void log_failure(const control::ErrorMessage& failure) const {
+  void log_failure(const protocol::ErrorMessage& failure) const {
     using base::ErrorCode;
     const ErrorCode code = failure.error.code;
     const bool refused = directory_.empty();
@@ -201,7 +201,7 @@ class Work {
   }
 
   static Failure failed(base::Error error) {
-    return control::ErrorMessage{std::move(error), "", "", "", ""};
+    return protocol::ErrorMessage{std::move(error), "", "", "", ""};
   }
 
   // Takes one of the spool's locks; `what` says what is busy if somebody else has it.
@@ -263,7 +263,7 @@ class Work {
     directory_ = *directory;
     log::info("capture " + request_.id + " of pid " + std::to_string(pid_) +
               " begins, requested by '" + request_.requester + "' (" + request_.trigger + ")");
-    control::Progress progress;
+    protocol::Progress progress;
     progress.id = request_.id;
     progress.phase = "accepted";
     progress.duration = request_.duration;
@@ -335,7 +335,7 @@ class Work {
     if (base::Status sealed = context_.spool.seal(request_.id, complete_manifest(draft_, *outcome));
         !sealed) {
       sealed.error().code = base::ErrorCode::kNotStored;
-      return control::ErrorMessage{
+      return protocol::ErrorMessage{
           std::move(sealed.error())
               .with_context("the capture is recorded, but cannot be sealed")
               .with_cure("make room for the spool: the sidecar tries again every ten minutes, and "
@@ -353,7 +353,7 @@ class Work {
   }
 
   ServeContext& context_;
-  const control::RecordRequest& request_;
+  const protocol::RecordRequest& request_;
   const Channel& channel_;
   StopWatcher watcher_;
   LimitsWatch limits_;
@@ -366,7 +366,7 @@ class Work {
 
 } // namespace
 
-int run_capture_work(ServeContext& context, const control::RecordRequest& request,
+int run_capture_work(ServeContext& context, const protocol::RecordRequest& request,
                      base::UniqueFd fd) {
   // The capture is bounded by its job's max_bytes; this is for anything else that might write.
   const std::uint64_t file_bytes = std::max(context.config.limits.capture_bytes, kRegionRoom);

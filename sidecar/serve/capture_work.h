@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/base/unique_fd.h"
-#include "lib/control/request.h"
+#include "lib/protocol/request.h"
 #include "sidecar/serve/serve_context.h"
 
 #include <cstddef>
@@ -16,7 +16,7 @@ inline constexpr std::size_t kMaxPacketBytes = 32 * 1024;
 // What the forked process of a capture does, from the locks to the seal; reports it to `channel`
 // and obeys kCancel frames from there and SIGTERM. Returns the process's exit code. Starts a
 // thread.
-int run_capture_work(ServeContext& context, const control::RecordRequest& request,
+int run_capture_work(ServeContext& context, const protocol::RecordRequest& request,
                      base::UniqueFd channel);
 
 } // namespace jprof::serve

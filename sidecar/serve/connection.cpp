@@ -5,8 +5,8 @@
 #include "lib/base/duration.h"
 #include "lib/base/timestamp.h"
 #include "lib/capture/bundle.h"
-#include "lib/control/hello.h"
 #include "lib/log/log.h"
+#include "lib/protocol/hello.h"
 #include "sidecar/sandbox/sandbox.h"
 #include "sidecar/serve/admission.h"
 #include "sidecar/serve/limits_watch.h"
@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using base::Deadline;
 using base::ErrorCode;
-using control::FrameType;
+using protocol::FrameType;
 
 constexpr auto kHelloTime = 15s;
 constexpr auto kIdleTime = 30s;  // there are few places: none is held for nothing
@@ -49,7 +49,7 @@ Connection::Connection(ServeContext& context, base::UniqueFd socket, IdleSince* 
       signals_(termination_signals()), deadline_(Deadline::after(kHelloTime)),
       next_tick_(Deadline::after(kTick)) {
   stream_.send(FrameType::kHello,
-               control::encode_hello(control::our_hello(
+               protocol::encode_hello(protocol::our_hello(
                    {"record", "fetch", "list", "targets", "release", "attach", "quit"})));
 }
 
@@ -135,7 +135,7 @@ void Connection::on_tick() {
   }
   const bool said_all = state_ == State::kIdle && is_last() && stream_.pending() == 0;
   if (state_ == State::kWaiting && deadline_.expired()) {
-    send_error(control::ErrorMessage{
+    send_error(protocol::ErrorMessage{
         base::make_error(ErrorCode::kTimeout, "capture " + waited_id_ + " does not end"),
         waited_id_, "", "", ""});
   }
@@ -156,7 +156,7 @@ void Connection::on_signal() {
   deadline_ = Deadline::after(kLeaveTime);
   // The capture's process gets the signal, too: it belongs to serve's process group.
   if (capture_) {
-    capture_->cancel(control::CancelMode::kKeep);
+    capture_->cancel(protocol::CancelMode::kKeep);
   } else if (attach_) {
     attach_->stop();
   }
@@ -218,7 +218,7 @@ void Connection::on_readable() {
   }
 }
 
-void Connection::on_frame(const control::Frame& frame) {
+void Connection::on_frame(const protocol::Frame& frame) {
   if (frame.type == FrameType::kPing) {
     stream_.send(FrameType::kPong, frame.payload);
   } else if (frame.type == FrameType::kPong) {
@@ -228,9 +228,9 @@ void Connection::on_frame(const control::Frame& frame) {
   } else if (frame.type == FrameType::kRequest && state_ == State::kIdle) {
     on_request(frame);
   } else if (frame.type == FrameType::kCancel) {
-    const auto mode = control::parse_cancel(frame.payload);
+    const auto mode = protocol::parse_cancel(frame.payload);
     if (capture_) { // too late otherwise: the result is on its way
-      capture_->cancel(mode ? *mode : control::CancelMode::kKeep);
+      capture_->cancel(mode ? *mode : protocol::CancelMode::kKeep);
     } else if (attach_) {
       attach_->stop();
     } else if (state_ == State::kWaiting) {
@@ -240,7 +240,7 @@ void Connection::on_frame(const control::Frame& frame) {
     caller_gone();
   } else {
     break_off(base::make_error(ErrorCode::kProtocol, "a frame of type " +
-                                                         control::frame_type_name(frame.type) +
+                                                         protocol::frame_type_name(frame.type) +
                                                          " is not expected now"));
   }
 }
@@ -251,21 +251,21 @@ void Connection::break_off(base::Error error) {
   const std::string id = state_ == State::kCapturing ? request_.record.id
                          : state_ == State::kWaiting ? waited_id_
                                                      : std::string();
-  stream_.send(FrameType::kError, control::encode_error({std::move(error), id, "", "", ""}));
+  stream_.send(FrameType::kError, protocol::encode_error({std::move(error), id, "", "", ""}));
   static_cast<void>(stream_.flush());
   caller_gone();
 }
 
-void Connection::on_hello(const control::Frame& frame) {
+void Connection::on_hello(const protocol::Frame& frame) {
   auto hello = frame.type == FrameType::kHello
-                   ? control::parse_hello(frame.payload)
-                   : base::Result<control::Hello>(base::make_failure(
+                   ? protocol::parse_hello(frame.payload)
+                   : base::Result<protocol::Hello>(base::make_failure(
                          ErrorCode::kProtocol, "the first frame is not a hello"));
   base::Status agreed;
   if (!hello) {
     agreed = base::fail(std::move(hello).error());
-  } else if (auto protocol = control::choose_protocol(control::our_hello({}), *hello); !protocol) {
-    agreed = base::fail(std::move(protocol).error());
+  } else if (auto version = protocol::choose_protocol(protocol::our_hello({}), *hello); !version) {
+    agreed = base::fail(std::move(version).error());
   }
   state_ = State::kIdle;
   deadline_ = Deadline::after(kIdleTime);
@@ -274,36 +274,36 @@ void Connection::on_hello(const control::Frame& frame) {
   }
 }
 
-void Connection::on_request(const control::Frame& frame) {
+void Connection::on_request(const protocol::Frame& frame) {
   if (idle_since_ != nullptr) {
     *idle_since_ = 0;
   }
-  auto request = control::parse_request(frame.payload);
+  auto request = protocol::parse_request(frame.payload);
   if (!request) {
     send_error(std::move(request).error());
     return;
   }
   request_ = std::move(*request);
   switch (request_.kind) {
-  case control::RequestKind::kRecord:
+  case protocol::RequestKind::kRecord:
     on_record(request_.record);
     break;
-  case control::RequestKind::kFetch:
+  case protocol::RequestKind::kFetch:
     on_fetch(request_.fetch);
     break;
-  case control::RequestKind::kRelease:
+  case protocol::RequestKind::kRelease:
     on_release(request_.release);
     break;
-  case control::RequestKind::kAttach:
+  case protocol::RequestKind::kAttach:
     on_attach(request_.attach);
     break;
-  case control::RequestKind::kQuit:
+  case protocol::RequestKind::kQuit:
     on_quit();
     break;
-  case control::RequestKind::kList:
+  case protocol::RequestKind::kList:
     start_sending(Reply{list_reply(context_.spool), ""});
     break;
-  case control::RequestKind::kTargets: {
+  case protocol::RequestKind::kTargets: {
     // Of the requests that follow, only one to attach to OpenJ9 would miss it, and nobody asks for
     // that.
     sandbox::fence_in(sandbox::Network::kNone);
@@ -314,7 +314,7 @@ void Connection::on_request(const control::Frame& frame) {
   }
 }
 
-void Connection::on_record(const control::RecordRequest& request) {
+void Connection::on_record(const protocol::RecordRequest& request) {
   if (context_.broken) {
     send_error(*context_.broken);
     return;
@@ -341,7 +341,7 @@ void Connection::on_record(const control::RecordRequest& request) {
   state_ = State::kCapturing;
 }
 
-void Connection::on_fetch(const control::FetchRequest& request) {
+void Connection::on_fetch(const protocol::FetchRequest& request) {
   const spool::Entry entry = context_.spool.find(request.id);
   if (entry.place == spool::Place::kNone) {
     send_error(base::make_error(ErrorCode::kTargetNotFound,
@@ -368,7 +368,7 @@ void Connection::on_capture() {
     return;
   }
   if ((*frame)->type == FrameType::kProgress) {
-    if (caller_here_ && stream_.pending() < control::kMaxPayloadBytes) {
+    if (caller_here_ && stream_.pending() < protocol::kMaxPayloadBytes) {
       stream_.send(FrameType::kProgress, (*frame)->payload);
     }
     return;
@@ -379,12 +379,12 @@ void Connection::on_capture() {
     send_entry(context_.spool.find(request_.record.id));
     return;
   }
-  auto message = control::parse_error((*frame)->payload);
+  auto message = protocol::parse_error((*frame)->payload);
   on_capture_failed(message ? std::move(*message)
-                            : control::ErrorMessage{message.error(), "", "", "", ""});
+                            : protocol::ErrorMessage{message.error(), "", "", "", ""});
 }
 
-void Connection::on_capture_failed(control::ErrorMessage message) {
+void Connection::on_capture_failed(protocol::ErrorMessage message) {
   const bool same = message.busy_id == request_.record.id;
   if (message.error.code == ErrorCode::kBusy && !message.busy_id.empty() &&
       (same || request_.record.join)) {
@@ -417,7 +417,7 @@ void Connection::send_entry(const spool::Entry& entry) {
                          "capture " + entry.id + " is damaged; its files are kept in quarantine"));
     return;
   }
-  if (request_.kind == control::RequestKind::kFetch) {
+  if (request_.kind == protocol::RequestKind::kFetch) {
     if (auto whole = capture::verify_bundle(entry.directory);
         !whole && whole.error().code == ErrorCode::kInvalidData) {
       static_cast<void>(context_.spool.quarantine(entry.id, whole.error().message));
@@ -437,8 +437,8 @@ void Connection::start_sending(base::Result<Reply> reply) {
     send_error(std::move(reply).error());
     return;
   }
-  std::string payload = control::encode_result(reply->result);
-  if (payload.size() > control::kMaxPayloadBytes) {
+  std::string payload = protocol::encode_result(reply->result);
+  if (payload.size() > protocol::kMaxPayloadBytes) {
     send_error(base::make_error(ErrorCode::kInternal, "the result is too large for a frame"));
     return;
   }
@@ -476,14 +476,14 @@ void Connection::send_error(base::Error error) {
   send_error({std::move(error), "", "", "", ""});
 }
 
-void Connection::send_error(control::ErrorMessage message) {
+void Connection::send_error(protocol::ErrorMessage message) {
   sender_.reset();
   if (!context_.limits_changed.empty()) { // which is most likely the reason
     message.error.cure +=
         (message.error.cure.empty() ? "" : "; ") + context_.limits_changed + ": " + kLimitsCure;
   }
   if (caller_here_) {
-    stream_.send(FrameType::kError, control::encode_error(message));
+    stream_.send(FrameType::kError, protocol::encode_error(message));
   }
   finish_request();
 }

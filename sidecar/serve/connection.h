@@ -35,17 +35,17 @@ class Connection {
   void poll_once();
   int poll_timeout() const;
   void on_readable();
-  void on_frame(const control::Frame& frame);
-  void on_hello(const control::Frame& frame);
-  void on_request(const control::Frame& frame);
-  void on_record(const control::RecordRequest& request);
-  void on_fetch(const control::FetchRequest& request);
-  void on_release(const control::ReleaseRequest& request);
-  void on_attach(const control::AttachRequest& request);
+  void on_frame(const protocol::Frame& frame);
+  void on_hello(const protocol::Frame& frame);
+  void on_request(const protocol::Frame& frame);
+  void on_record(const protocol::RecordRequest& request);
+  void on_fetch(const protocol::FetchRequest& request);
+  void on_release(const protocol::ReleaseRequest& request);
+  void on_attach(const protocol::AttachRequest& request);
   void on_answer();
   void on_quit();
   void on_capture();
-  void on_capture_failed(control::ErrorMessage message);
+  void on_capture_failed(protocol::ErrorMessage message);
   void on_capture_died();
   base::Status salvage(const std::string& id, const std::string& reason);
   void on_signal();
@@ -59,7 +59,7 @@ class Connection {
   void start_sending(base::Result<Reply> reply);
   void begin_sending(FileSender sender);
   void pump();
-  void send_error(control::ErrorMessage message);
+  void send_error(protocol::ErrorMessage message);
   void send_error(base::Error error);
   void finish_request();
   void caller_gone();
@@ -78,7 +78,7 @@ class Connection {
   base::Deadline deadline_;        // of the state, or of the last sign of life while sending
   base::Deadline next_tick_;
   bool quit_ = false; // end serve once the caller has left
-  control::Request request_;
+  protocol::Request request_;
   std::optional<CaptureProcess> capture_;
   std::optional<AttachProcess> attach_;
   std::string waited_id_;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 // The part of a connection that sends commands to a JVM.
-#include "lib/control/reply.h"
 #include "lib/log/log.h"
+#include "lib/protocol/reply.h"
 #include "sidecar/serve/admission.h"
 #include "sidecar/serve/connection.h"
 
@@ -10,9 +10,9 @@
 
 namespace jprof::serve {
 
-using control::FrameType;
+using protocol::FrameType;
 
-void Connection::on_attach(const control::AttachRequest& request) {
+void Connection::on_attach(const protocol::AttachRequest& request) {
   if (context_.broken) {
     send_error(*context_.broken);
     return;
@@ -48,7 +48,7 @@ void Connection::on_answer() {
     finish_request();
     return;
   }
-  const auto result = control::parse_result(answer->frame.payload);
+  const auto result = protocol::parse_result(answer->frame.payload);
   if (!result || result->files.size() != 1 || !answer->file) {
     send_error(base::make_error(base::ErrorCode::kInternal, "the answer came without its file"));
     return;

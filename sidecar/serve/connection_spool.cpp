@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a connection that waits for other connections' captures, takes over what they left,
 // and lets captures, or serve itself, go.
-#include "lib/control/reply.h"
 #include "lib/log/log.h"
+#include "lib/protocol/reply.h"
 #include "sidecar/serve/connection.h"
 #include "sidecar/spool/file_lock.h"
 
@@ -14,7 +14,7 @@ namespace jprof::serve {
 using namespace std::chrono_literals;
 using base::Deadline;
 using base::ErrorCode;
-using control::FrameType;
+using protocol::FrameType;
 
 void Connection::wait_for(const std::string& id) {
   waited_id_ = id;
@@ -45,10 +45,10 @@ void Connection::look_at_waited() {
       send_error(salvaged.error());
     }
   } else if (stream_.pending() == 0) {
-    control::Progress progress;
+    protocol::Progress progress;
     progress.id = waited_id_;
     progress.phase = "waiting";
-    stream_.send(FrameType::kProgress, control::encode_progress(progress));
+    stream_.send(FrameType::kProgress, protocol::encode_progress(progress));
   }
 }
 
@@ -67,7 +67,7 @@ base::Status Connection::salvage(const std::string& id, const std::string& reaso
   return base::fail(std::move(salvaged).error());
 }
 
-void Connection::on_release(const control::ReleaseRequest& request) {
+void Connection::on_release(const protocol::ReleaseRequest& request) {
   const spool::Entry entry = context_.spool.find(request.id);
   // With a store of its own, the sidecar still has to deliver it there.
   if (entry.place == spool::Place::kSealed && !context_.config.store) {

@@ -18,7 +18,7 @@ constexpr std::size_t kEnoughQueued = 2 * kPiece;
 
 base::Result<bool> FileSender::pump(FrameStream& stream) {
   while (index_ < files_.size() && stream.pending() < kEnoughQueued) {
-    const control::ResultFile& file = files_[index_];
+    const protocol::ResultFile& file = files_[index_];
     const std::string path = directory_ + "/" + file.name;
     if (!fd_) {
       fd_.reset(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -34,7 +34,7 @@ base::Result<bool> FileSender::pump(FrameStream& stream) {
       JPROF_TRY(
           base::pread_exact(fd_.get(), std::as_writable_bytes(std::span(data)), offset_, path));
       stream.send_raw(
-          control::encode_chunk_frame({static_cast<std::uint32_t>(index_), offset_, data}));
+          protocol::encode_chunk_frame({static_cast<std::uint32_t>(index_), offset_, data}));
       offset_ += piece;
     }
     if (offset_ == file.bytes) {

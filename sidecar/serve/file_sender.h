@@ -4,7 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
-#include "lib/control/reply.h"
+#include "lib/protocol/reply.h"
 #include "sidecar/serve/frame_stream.h"
 
 #include <cstddef>
@@ -17,10 +17,10 @@ namespace jprof::serve {
 // memory use stays small whatever the caller's speed. One thread.
 class FileSender {
  public:
-  FileSender(std::string directory, std::vector<control::ResultFile> files)
+  FileSender(std::string directory, std::vector<protocol::ResultFile> files)
       : directory_(std::move(directory)), files_(std::move(files)) {}
   // One file that is open already and need not have a name.
-  FileSender(base::UniqueFd file, control::ResultFile result)
+  FileSender(base::UniqueFd file, protocol::ResultFile result)
       : files_{std::move(result)}, fd_(std::move(file)) {}
 
   // True when everything is queued. An error means that a file is not what the result said.
@@ -28,7 +28,7 @@ class FileSender {
 
  private:
   std::string directory_;
-  std::vector<control::ResultFile> files_;
+  std::vector<protocol::ResultFile> files_;
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
   base::UniqueFd fd_;

@@ -31,8 +31,8 @@ base::Result<bool> FrameStream::receive() {
   return base::errno_failure(errno, "cannot read from the caller");
 }
 
-void FrameStream::send(control::FrameType type, std::string_view payload) {
-  out_ += control::encode_frame(type, payload);
+void FrameStream::send(protocol::FrameType type, std::string_view payload) {
+  out_ += protocol::encode_frame(type, payload);
 }
 
 base::Status FrameStream::flush() {
@@ -50,7 +50,7 @@ base::Status FrameStream::flush() {
     }
     written_ += static_cast<std::size_t>(wrote);
   }
-  if (pending() == 0 || written_ > control::kMaxPayloadBytes) {
+  if (pending() == 0 || written_ > protocol::kMaxPayloadBytes) {
     out_.erase(0, std::exchange(written_, 0));
   }
   return {};

@@ -4,7 +4,7 @@
 
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
-#include "lib/control/frame.h"
+#include "lib/protocol/frame.h"
 
 #include <cstddef>
 #include <optional>
@@ -22,11 +22,11 @@ class FrameStream {
   int fd() const { return fd_.get(); }
   // Reads what is there. False once the other side has closed its end.
   base::Result<bool> receive();
-  base::Result<std::optional<control::Frame>> take() { return decoder_.take(); }
+  base::Result<std::optional<protocol::Frame>> take() { return decoder_.take(); }
 
   // Queues a frame; flush() writes what the socket accepts. An error means that the other side is
   // gone.
-  void send(control::FrameType type, std::string_view payload);
+  void send(protocol::FrameType type, std::string_view payload);
   void send_raw(std::string frame) { out_ += frame; }
   base::Status flush();
   // Queued and not yet written.
@@ -34,7 +34,7 @@ class FrameStream {
 
  private:
   base::UniqueFd fd_;
-  control::FrameDecoder decoder_;
+  protocol::FrameDecoder decoder_;
   std::string out_;
   std::size_t written_ = 0;
 };

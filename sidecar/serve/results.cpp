@@ -20,14 +20,14 @@ using base::Json;
 constexpr std::size_t kMaxListed = 200;
 constexpr std::size_t kMaxTargets = 100;
 
-base::Result<control::ResultFile> manifest_file(const std::string& directory) {
+base::Result<protocol::ResultFile> manifest_file(const std::string& directory) {
   JPROF_TRY_ASSIGN(const capture::FileDigest digest,
                    capture::digest_file(directory + "/" + capture::kManifestFile));
-  return control::ResultFile{capture::kManifestFile, digest.bytes, 0, digest.sha256};
+  return protocol::ResultFile{capture::kManifestFile, digest.bytes, 0, digest.sha256};
 }
 
 // 0, 6 for a partial capture, 7 if a derived file could not be made.
-void judge(const capture::Manifest& manifest, control::ResultMessage& result) {
+void judge(const capture::Manifest& manifest, protocol::ResultMessage& result) {
   const Json& errors = base::json_array(manifest.measured, "fileErrors");
   if (!manifest.partial && errors.empty()) {
     return;
@@ -74,16 +74,17 @@ base::Result<Reply> reply_by_format(const spool::Entry& entry,
   std::stable_partition(reply.result.files.begin(), reply.result.files.end(),
                         [](const auto& file) { return !file.name.ends_with(".jprof"); });
   if (std::find(formats.begin(), formats.end(), "manifest") != formats.end()) {
-    JPROF_TRY_ASSIGN(control::ResultFile file, manifest_file(entry.directory));
+    JPROF_TRY_ASSIGN(protocol::ResultFile file, manifest_file(entry.directory));
     reply.result.files.push_back(std::move(file));
   }
   return reply;
 }
 
-base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::FetchRequest& request) {
+base::Result<Reply> reply_by_name(const spool::Entry& entry,
+                                  const protocol::FetchRequest& request) {
   capture::Manifest manifest;
   JPROF_TRY_ASSIGN(Reply reply, reply_for(entry, manifest));
-  std::vector<control::ResultFile> all;
+  std::vector<protocol::ResultFile> all;
   for (const capture::BundleFile& file : manifest.files) {
     all.push_back({file.name, file.bytes, 0, file.sha256});
   }
@@ -91,10 +92,10 @@ base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::Fetc
     reply.result.files = std::move(all);
     return reply;
   }
-  JPROF_TRY_ASSIGN(control::ResultFile last, manifest_file(entry.directory));
+  JPROF_TRY_ASSIGN(protocol::ResultFile last, manifest_file(entry.directory));
   all.push_back(std::move(last));
   for (std::size_t i = 0; i < request.names.size(); ++i) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const control::ResultFile& file) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const protocol::ResultFile& file) {
       return file.name == request.names[i] && request.offsets[i] <= file.bytes;
     });
     if (found == all.end()) {
@@ -109,12 +110,12 @@ base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::Fetc
   return reply;
 }
 
-control::ResultMessage list_reply(const spool::Spool& spool) {
+protocol::ResultMessage list_reply(const spool::Spool& spool) {
   std::vector<spool::Entry> entries = spool.list();
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.changed > b.changed; });
   entries.resize(std::min(entries.size(), kMaxListed));
-  control::ResultMessage result;
+  protocol::ResultMessage result;
   for (const spool::Entry& entry : entries) {
     Json json = {{"id", entry.id},
                  {"state", spool::place_word(entry.place)},
@@ -131,8 +132,8 @@ control::ResultMessage list_reply(const spool::Spool& spool) {
   return result;
 }
 
-base::Result<control::ResultMessage> targets_reply(const ServeContext& context,
-                                                   const control::TargetsRequest& request) {
+base::Result<protocol::ResultMessage> targets_reply(const ServeContext& context,
+                                                    const protocol::TargetsRequest& request) {
   const config::SidecarConfig& config = context.config;
   JPROF_TRY_ASSIGN(std::vector<jvm::Candidate> found, jvm::find_jvms());
   std::optional<inject::SharedVolume> volume;
@@ -145,7 +146,7 @@ base::Result<control::ResultMessage> targets_reply(const ServeContext& context,
       examined.push_back(doctor::examine(std::move(candidate), volume, request.pod_memory));
     }
   }
-  control::ResultMessage result;
+  protocol::ResultMessage result;
   result.targets = base::json_array(doctor::to_json(examined), "jvms");
   for (std::size_t i = 0; i < examined.size(); ++i) {
     std::vector<checks::Check> more;

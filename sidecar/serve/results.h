@@ -4,8 +4,8 @@
 
 #include "lib/base/result.h"
 #include "lib/config/sidecar_config.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 #include "sidecar/serve/serve_context.h"
 #include "sidecar/spool/spool.h"
 
@@ -16,7 +16,7 @@
 namespace jprof::serve {
 
 struct Reply {
-  control::ResultMessage result;
+  protocol::ResultMessage result;
   std::string directory; // of result.files; empty: no files
 };
 
@@ -25,12 +25,12 @@ base::Result<Reply> reply_by_format(const spool::Entry& entry,
                                     const std::vector<std::string>& formats);
 // By name and offset; no names: every file but the manifest. kNotFound for a name that does not
 // exist.
-base::Result<Reply> reply_by_name(const spool::Entry& entry, const control::FetchRequest& request);
+base::Result<Reply> reply_by_name(const spool::Entry& entry, const protocol::FetchRequest& request);
 // The newest captures of the spool.
-control::ResultMessage list_reply(const spool::Spool& spool);
+protocol::ResultMessage list_reply(const spool::Spool& spool);
 // The visible JVMs, each with the doctor's checks, as `jprof list -o json` shows them, and what
 // serve itself would answer somebody who wants to record.
-base::Result<control::ResultMessage> targets_reply(const ServeContext& context,
-                                                   const control::TargetsRequest& request);
+base::Result<protocol::ResultMessage> targets_reply(const ServeContext& context,
+                                                    const protocol::TargetsRequest& request);
 
 } // namespace jprof::serve

@@ -4,10 +4,10 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/file.h"
-#include "lib/control/frame.h"
-#include "lib/control/hello.h"
-#include "lib/control/reply.h"
 #include "lib/log/log.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/hello.h"
+#include "lib/protocol/reply.h"
 #include "sidecar/sandbox/sandbox.h"
 #include "sidecar/serve/connection.h"
 #include "sidecar/serve/guarded.h"
@@ -54,10 +54,10 @@ base::UniqueFd supervisor_signals() {
 
 // For a caller who cannot be served: sent without reading a byte from it.
 void refuse(int fd, const base::Error& error) {
-  const std::string text = control::encode_frame(control::FrameType::kHello,
-                                                 control::encode_hello(control::our_hello({}))) +
-                           control::encode_frame(control::FrameType::kError,
-                                                 control::encode_error({error, "", "", "", ""}));
+  const std::string text = protocol::encode_frame(protocol::FrameType::kHello,
+                                                  protocol::encode_hello(protocol::our_hello({}))) +
+                           protocol::encode_frame(protocol::FrameType::kError,
+                                                  protocol::encode_error({error, "", "", "", ""}));
   static_cast<void>(::send(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 

@@ -29,7 +29,7 @@ AT_ONCE = 4  # most of the time a plugin waits: for a pod that is silent, or bet
 # plugin/conversation/conversation.h); the rest is for a crowded machine.
 SECONDS_AT_MOST = 300
 EXIT_CODES = {0, 2, 3, 4, 5, 6, 7, 8, 9}
-HEADER = struct.Struct("<2sHI")  # magic, type, bytes of the payload: docs/formats/control.md
+HEADER = struct.Struct("<2sHI")  # magic, type, bytes of the payload: docs/formats/protocol.md
 CHUNK, RESULT, PROGRESS = 4, 5, 3
 
 

@@ -20,12 +20,12 @@
 #include "lib/capture/bundle.h"
 #include "lib/capture/manifest.h"
 #include "lib/capture/measured.h"
-#include "lib/control/frame.h"
-#include "lib/control/hello.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
 #include "lib/profile/profile_builder.h"
 #include "lib/profile/recording_writer.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/hello.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 
 #include <algorithm>
 #include <chrono>
@@ -41,20 +41,20 @@
 namespace {
 
 using namespace jprof;
-using control::Frame;
-using control::FrameType;
+using protocol::Frame;
+using protocol::FrameType;
 
 std::size_t file_bytes = 0;
 std::string mode = "ok";
 
 void send(FrameType type, const std::string& payload) {
-  if (!base::write_all(STDOUT_FILENO, control::encode_frame(type, payload), "stdout")) {
+  if (!base::write_all(STDOUT_FILENO, protocol::encode_frame(type, payload), "stdout")) {
     std::exit(0); // the caller is gone
   }
 }
 
 // The next frame, or nothing in time. Ends with stdin.
-std::optional<Frame> receive(control::FrameDecoder& decoder, int timeout_ms) {
+std::optional<Frame> receive(protocol::FrameDecoder& decoder, int timeout_ms) {
   for (;;) {
     auto frame = decoder.take();
     if (!frame) {
@@ -138,7 +138,7 @@ std::vector<File> files_of(const std::string& id, const std::vector<std::string>
 }
 
 capture::Manifest manifest_of(const std::string& id, const std::vector<File>& files,
-                              const control::PodFacts& pod) {
+                              const protocol::PodFacts& pod) {
   capture::Manifest out;
   out.id = id;
   out.trigger = "manual";
@@ -160,9 +160,9 @@ capture::Manifest manifest_of(const std::string& id, const std::vector<File>& fi
   return out;
 }
 
-void send_files(const std::string& id, const std::vector<File>& files, const control::PodFacts& pod,
-                const std::vector<std::uint64_t>& offsets) {
-  control::ResultMessage result;
+void send_files(const std::string& id, const std::vector<File>& files,
+                const protocol::PodFacts& pod, const std::vector<std::uint64_t>& offsets) {
+  protocol::ResultMessage result;
   result.id = id;
   result.manifest =
       capture::manifest_json(manifest_of(id, is_salvaged() ? files_of(id, {"jprof"}) : files, pod));
@@ -177,14 +177,14 @@ void send_files(const std::string& id, const std::vector<File>& files, const con
         {mode == "evil-name" ? "../../evil" : files[i].name, files[i].content.size(), offset,
          mode == "bad-digest" ? std::string(64, '0') : base::sha256_hex(files[i].content)});
   }
-  send(FrameType::kResult, control::encode_result(result));
+  send(FrameType::kResult, protocol::encode_result(result));
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string_view all = files[i].content;
     std::uint64_t at = result.files[i].offset;
     while (at < all.size()) {
       const std::string_view piece = all.substr(at, 64 * 1024);
       const std::string frame =
-          control::encode_chunk_frame({static_cast<std::uint32_t>(i), at, piece});
+          protocol::encode_chunk_frame({static_cast<std::uint32_t>(i), at, piece});
       if (!base::write_all(STDOUT_FILENO, frame, "stdout")) {
         std::exit(0);
       }
@@ -192,46 +192,46 @@ void send_files(const std::string& id, const std::vector<File>& files, const con
     }
     while (mode == "too-long") {
       send(FrameType::kChunk,
-           control::encode_chunk_frame({static_cast<std::uint32_t>(i), at, "more"}).substr(8));
+           protocol::encode_chunk_frame({static_cast<std::uint32_t>(i), at, "more"}).substr(8));
     }
   }
   send(FrameType::kEnd, "{}");
 }
 
 // Answers with an error where the mode says so.
-bool refuses(const control::RecordRequest& request) {
+bool refuses(const protocol::RecordRequest& request) {
   if (mode == "busy") {
-    control::ErrorMessage busy;
+    protocol::ErrorMessage busy;
     busy.error = base::make_error(base::ErrorCode::kBusy, "this JVM is being captured by mallory");
     busy.busy_id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     busy.busy_requester = "mallory";
     busy.busy_until = "2026-01-01T00:00:00Z";
-    send(FrameType::kError, control::encode_error(busy));
+    send(FrameType::kError, protocol::encode_error(busy));
     return true;
   }
   if (mode == "ends-as-bug") {
-    control::ErrorMessage bug;
+    protocol::ErrorMessage bug;
     bug.error = base::make_error(base::ErrorCode::kInternal, "the recorder ended",
                                  "this is a bug in jprof: please report it");
-    send(FrameType::kError, control::encode_error(bug));
+    send(FrameType::kError, protocol::encode_error(bug));
     return true;
   }
   if (mode == "jvm-refuses") {
-    control::Progress progress;
+    protocol::Progress progress;
     progress.id = request.id;
     progress.phase = "attaching";
-    send(FrameType::kProgress, control::encode_progress(progress));
-    control::ErrorMessage refusal;
+    send(FrameType::kProgress, protocol::encode_progress(progress));
+    protocol::ErrorMessage refusal;
     refusal.error =
         base::make_error(base::ErrorCode::kAttachDisabled, "it refuses to be attached to",
                          "remove -XX:+DisableAttachMechanism");
-    send(FrameType::kError, control::encode_error(refusal));
+    send(FrameType::kError, protocol::encode_error(refusal));
     return true;
   }
   return false;
 }
 
-void record(control::FrameDecoder& decoder, const control::RecordRequest& request) {
+void record(protocol::FrameDecoder& decoder, const protocol::RecordRequest& request) {
   if (refuses(request)) {
     return;
   }
@@ -239,13 +239,13 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
   bool sealing = false;
   for (;;) {
     const auto elapsed = std::chrono::steady_clock::now() - begin;
-    control::Progress progress;
+    protocol::Progress progress;
     progress.id = request.id;
     progress.phase = sealing ? "sealing" : "recording";
     progress.elapsed = elapsed;
     progress.duration = request.duration;
     progress.hottest = {{"evil.\x1b[2J.Name", 1, 310}, {"shop.Shop.pack", 1, 200}};
-    send(FrameType::kProgress, control::encode_progress(progress));
+    send(FrameType::kProgress, protocol::encode_progress(progress));
     const auto frame = receive(decoder, 20);
     const bool cancelled = frame && frame->type == FrameType::kCancel;
     const bool slow = mode == "discards" || mode == "seals-first" || mode == "hangs-at-end";
@@ -254,11 +254,11 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
       continue;
     }
     if (cancelled && mode == "discards" &&
-        *control::parse_cancel(frame->payload) == control::CancelMode::kDiscard) {
-      control::ErrorMessage discarded;
+        *protocol::parse_cancel(frame->payload) == protocol::CancelMode::kDiscard) {
+      protocol::ErrorMessage discarded;
       discarded.error =
           base::make_error(base::ErrorCode::kInterrupted, "the capture was discarded");
-      send(FrameType::kError, control::encode_error(discarded));
+      send(FrameType::kError, protocol::encode_error(discarded));
       return;
     }
     if (elapsed >= request.duration || (cancelled && mode != "hangs-at-end")) {
@@ -272,7 +272,7 @@ void record(control::FrameDecoder& decoder, const control::RecordRequest& reques
 }
 
 void targets() {
-  control::ResultMessage result;
+  protocol::ResultMessage result;
   result.targets =
       base::Json::array({{{"pid", 1}, {"uid", 1234}, {"gid", 5678}, {"ready", false}}});
   if (mode == "other-user") {
@@ -282,11 +282,11 @@ void targets() {
   } else {
     result.targets[0]["ready"] = true;
   }
-  send(FrameType::kResult, control::encode_result(result));
+  send(FrameType::kResult, protocol::encode_result(result));
   send(FrameType::kEnd, "{}");
 }
 
-void attach(const control::AttachRequest& request) {
+void attach(const protocol::AttachRequest& request) {
   std::string text(file_bytes, 'x');
   if (mode == "attach") {
     text = request.command + " [";
@@ -298,7 +298,7 @@ void attach(const control::AttachRequest& request) {
   send_files("", {{"answer.txt", "txt", std::move(text)}}, {}, {});
 }
 
-void fetch(const control::FetchRequest& request) {
+void fetch(const protocol::FetchRequest& request) {
   std::vector<std::string> formats;
   for (const std::string& name : request.names) {
     formats.push_back(name == "flamegraph.html" ? "html" : name.substr(8));
@@ -332,28 +332,28 @@ int main(int argc, char** argv) {
     std::fputs("cannot connect to serve\n", stderr);
     return 8;
   }
-  control::Hello hello = control::our_hello({"record", "fetch", "targets", "attach", "quit"});
+  protocol::Hello hello = protocol::our_hello({"record", "fetch", "targets", "attach", "quit"});
   if (mode == "newer") {
     hello.protocol = 1000;
     hello.min = 999;
   }
-  send(FrameType::kHello, control::encode_hello(hello));
-  control::FrameDecoder decoder;
+  send(FrameType::kHello, protocol::encode_hello(hello));
+  protocol::FrameDecoder decoder;
   for (;;) {
     const auto frame = receive(decoder, -1);
     if (frame->type == FrameType::kRequest) {
-      const auto request = control::parse_request(frame->payload);
+      const auto request = protocol::parse_request(frame->payload);
       if (!request) {
         return 9;
       }
-      if (request->kind == control::RequestKind::kTargets) {
+      if (request->kind == protocol::RequestKind::kTargets) {
         targets();
-      } else if (request->kind == control::RequestKind::kQuit) {
-        send(FrameType::kResult, control::encode_result({}));
+      } else if (request->kind == protocol::RequestKind::kQuit) {
+        send(FrameType::kResult, protocol::encode_result({}));
         send(FrameType::kEnd, "{}");
-      } else if (request->kind == control::RequestKind::kAttach) {
+      } else if (request->kind == protocol::RequestKind::kAttach) {
         attach(request->attach);
-      } else if (request->kind == control::RequestKind::kRecord) {
+      } else if (request->kind == protocol::RequestKind::kRecord) {
         record(decoder, request->record);
       } else {
         fetch(request->fetch);

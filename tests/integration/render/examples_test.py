@@ -5,7 +5,7 @@
 names a command and options that exist.
 
 A block ```console is run in an empty folder: what stands between two lines that begin with "$ " is the output (or the text up to END) of the
-first. A block ```frame is the hexadecimal dump of one control frame, whose parts are checked by the independent reader of the serve tests."""
+first. A block ```frame is the hexadecimal dump of one frame of the protocol, whose parts are checked by the independent reader of the serve tests."""
 
 import os
 import pathlib

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The jprof authors
 # SPDX-License-Identifier: Apache-2.0
-"""The caller's end of docs/formats/control.md, over the pipes of a `jprof session`.
+"""The caller's end of docs/formats/protocol.md, over the pipes of a `jprof session`.
 
-Written from the document alone, so that it checks lib/control and not itself.
+Written from the document alone, so that it checks lib/protocol and not itself.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/hello.h"
+#include "lib/protocol/hello.h"
 #include "plugin/capture/capture_run.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace jprof::plugin {
 namespace {
 
 using base::ErrorCode;
-using control::FrameType;
+using protocol::FrameType;
 
 // A sidecar that greets, says how the capture goes, and breaks off.
 class BrokenChannel final : public ByteChannel {
@@ -19,12 +19,12 @@ class BrokenChannel final : public ByteChannel {
     switch (step_++) {
     case 0:
       return Event{Event::Kind::kBytes,
-                   control::encode_frame(FrameType::kHello,
-                                         control::encode_hello(control::our_hello({"record"}))),
+                   protocol::encode_frame(FrameType::kHello,
+                                          protocol::encode_hello(protocol::our_hello({"record"}))),
                    0};
     case 1:
       return Event{Event::Kind::kBytes,
-                   control::encode_frame(FrameType::kProgress, control::encode_progress({})), 0};
+                   protocol::encode_frame(FrameType::kProgress, protocol::encode_progress({})), 0};
     default:
       return base::make_failure(ErrorCode::kUnavailable, "connection reset");
     }
@@ -38,7 +38,7 @@ class BrokenChannel final : public ByteChannel {
 
 class CaptureRunTest : public ::testing::Test {
  protected:
-  base::Result<control::ResultMessage> run(std::chrono::milliseconds patience) {
+  base::Result<protocol::ResultMessage> run(std::chrono::milliseconds patience) {
     const auto interrupt = std::move(*Interrupt::create());
     CaptureRun::Options options;
     options.first_delay = std::chrono::milliseconds(0);
@@ -49,8 +49,8 @@ class CaptureRunTest : public ::testing::Test {
           ++opened_;
           return std::make_unique<BrokenChannel>();
         },
-        *interrupt, [this](const control::Progress&) { ++told_; }, options);
-    control::Request request;
+        *interrupt, [this](const protocol::Progress&) { ++told_; }, options);
+    protocol::Request request;
     request.record.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     ReceivedFiles files([](const std::string&) { return std::string(); });
     return run.run(request, files);

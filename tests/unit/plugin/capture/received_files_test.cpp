@@ -13,8 +13,8 @@ using base::ErrorCode;
 
 class ReceivedFilesTest : public ::testing::Test {
  protected:
-  control::ResultMessage result(std::uint64_t offset = 0) const {
-    control::ResultMessage out;
+  protocol::ResultMessage result(std::uint64_t offset = 0) const {
+    protocol::ResultMessage out;
     out.files = {{"flamegraph.html", content_.size(), offset, base::sha256_hex(content_)}};
     return out;
   }
@@ -33,7 +33,7 @@ TEST_F(ReceivedFilesTest, GoesOnWhereAConnectionWasCut) {
   ASSERT_TRUE(files_.begin(result()).has_value());
   ASSERT_TRUE(add(0, 60'000).has_value());
 
-  const control::FetchRequest resume = files_.resume_request("ID");
+  const protocol::FetchRequest resume = files_.resume_request("ID");
   ASSERT_EQ(resume.names, std::vector<std::string>{"flamegraph.html"});
   EXPECT_EQ(resume.offsets, std::vector<std::uint64_t>{60'000});
 
@@ -56,7 +56,7 @@ TEST_F(ReceivedFilesTest, CanBeginAgainFromTheStart) {
 TEST_F(ReceivedFilesTest, RefusesAFileThatChangedMeanwhile) {
   ASSERT_TRUE(files_.begin(result()).has_value());
   ASSERT_TRUE(add(0, 10).has_value());
-  control::ResultMessage other = result(10);
+  protocol::ResultMessage other = result(10);
   other.files[0].sha256 = std::string(64, '0');
 
   EXPECT_EQ(files_.begin(other).error().code, ErrorCode::kProtocol);
@@ -68,7 +68,7 @@ TEST_F(ReceivedFilesTest, RefusesAnOffsetThatItNeverReached) {
 }
 
 TEST_F(ReceivedFilesTest, RefusesWhatWasNotAskedFor) {
-  control::ResultMessage other = result();
+  protocol::ResultMessage other = result();
   other.files[0].name = "profile.jfr";
 
   EXPECT_EQ(files_.begin(other).error().code, ErrorCode::kProtocol);
@@ -76,7 +76,7 @@ TEST_F(ReceivedFilesTest, RefusesWhatWasNotAskedFor) {
 
 TEST_F(ReceivedFilesTest, RefusesMoreThanAnyCaptureHolds) {
   for (const std::uint64_t bytes : {(std::uint64_t{4} << 30U) + 1, ~std::uint64_t{0}}) {
-    control::ResultMessage huge = result();
+    protocol::ResultMessage huge = result();
     huge.files[0].bytes = bytes;
     ReceivedFiles files([this](const std::string&) { return dir_.path() + "/huge.html"; });
 
@@ -86,7 +86,7 @@ TEST_F(ReceivedFilesTest, RefusesMoreThanAnyCaptureHolds) {
 }
 
 TEST_F(ReceivedFilesTest, AddsUpSizesThatWouldOverflow) {
-  control::ResultMessage two = result();
+  protocol::ResultMessage two = result();
   two.files.push_back({"stacks.collapsed", ~std::uint64_t{0}, 0, std::string(64, '0')});
   ReceivedFiles files([this](const std::string& format) { return dir_.path() + "/x." + format; });
 

@@ -11,7 +11,7 @@ namespace jprof::plugin {
 namespace {
 
 using base::ErrorCode;
-using control::FrameType;
+using protocol::FrameType;
 using std::chrono::milliseconds;
 
 // A sidecar whose words are written beforehand; remembers what it was told.
@@ -43,24 +43,24 @@ class ScriptedChannel final : public ByteChannel {
   }
   const std::string& error_output() const override { return error_output_; }
 
-  std::shared_ptr<std::vector<control::Frame>> told_ =
-      std::make_shared<std::vector<control::Frame>>();
+  std::shared_ptr<std::vector<protocol::Frame>> told_ =
+      std::make_shared<std::vector<protocol::Frame>>();
   std::string error_output_ = "cannot reach serve\x1b[2J";
   std::string for_ever_; // said again and again once the script is at its end
 
  private:
   std::shared_ptr<std::deque<Event>> script_;
-  control::FrameDecoder decoder_;
+  protocol::FrameDecoder decoder_;
 };
 
 class Quiet final : public ConversationHandler {
  public:
-  void on_progress(const control::Progress&) override { ++progress; }
-  base::Status on_result(const control::ResultMessage&) override {
+  void on_progress(const protocol::Progress&) override { ++progress; }
+  base::Status on_result(const protocol::ResultMessage&) override {
     at_result();
     return {};
   }
-  base::Status on_chunk(const control::Chunk& chunk) override {
+  base::Status on_chunk(const protocol::Chunk& chunk) override {
     bytes += chunk.data;
     return {};
   }
@@ -84,7 +84,7 @@ class ConversationTest : public ::testing::Test {
                                                             milliseconds(100), milliseconds(200)});
   }
   void says(FrameType type, const std::string& payload) {
-    says_bytes(control::encode_frame(type, payload));
+    says_bytes(protocol::encode_frame(type, payload));
   }
   void says_bytes(const std::string& bytes) {
     script_->push_back({ByteChannel::Event::Kind::kBytes, bytes, 0});
@@ -95,26 +95,26 @@ class ConversationTest : public ::testing::Test {
     script_->clear();
     SetUp();
     says_hello();
-    control::ResultMessage result;
+    protocol::ResultMessage result;
     result.files = {{"a.html", 2, 0, std::string(64, '0')}};
-    says(FrameType::kResult, control::encode_result(result));
+    says(FrameType::kResult, protocol::encode_result(result));
   }
   void says_hello() {
-    says(FrameType::kHello, control::encode_hello(control::our_hello({"record", "release"})));
+    says(FrameType::kHello, protocol::encode_hello(protocol::our_hello({"record", "release"})));
   }
   bool was_told(FrameType type) const {
     return std::any_of(told_->begin(), told_->end(),
-                       [type](const control::Frame& frame) { return frame.type == type; });
+                       [type](const protocol::Frame& frame) { return frame.type == type; });
   }
-  base::Result<control::ResultMessage> record() {
-    control::Request request;
+  base::Result<protocol::ResultMessage> record() {
+    protocol::Request request;
     request.record.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     return conversation_->run(request, handler_);
   }
 
   std::shared_ptr<std::deque<ByteChannel::Event>> script_ =
       std::make_shared<std::deque<ByteChannel::Event>>();
-  std::shared_ptr<std::vector<control::Frame>> told_;
+  std::shared_ptr<std::vector<protocol::Frame>> told_;
   std::unique_ptr<Interrupt> interrupt_;
   ScriptedChannel* channel_ = nullptr; // the conversation's
   std::unique_ptr<Conversation> conversation_;
@@ -123,12 +123,12 @@ class ConversationTest : public ::testing::Test {
 
 TEST_F(ConversationTest, BringsAResultThatComesInPieces) {
   says_hello();
-  std::string all = control::encode_frame(FrameType::kProgress, control::encode_progress({}));
-  control::ResultMessage result;
+  std::string all = protocol::encode_frame(FrameType::kProgress, protocol::encode_progress({}));
+  protocol::ResultMessage result;
   result.files = {{"a.html", 2, 0, std::string(64, '0')}};
-  all += control::encode_frame(FrameType::kResult, control::encode_result(result));
-  all += control::encode_chunk_frame({0, 0, "hi"});
-  all += control::encode_frame(FrameType::kEnd, "{}");
+  all += protocol::encode_frame(FrameType::kResult, protocol::encode_result(result));
+  all += protocol::encode_chunk_frame({0, 0, "hi"});
+  all += protocol::encode_frame(FrameType::kEnd, "{}");
   for (const char c : all) {
     says_bytes(std::string(1, c));
   }
@@ -155,11 +155,11 @@ TEST_F(ConversationTest, RefusesFramesOutOfPlace) {
 
 TEST_F(ConversationTest, PassesARefusalOnWithItsCode) {
   says_hello();
-  control::ErrorMessage busy;
+  protocol::ErrorMessage busy;
   busy.error = base::make_error(ErrorCode::kBusy, "busy");
   busy.busy_id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
   busy.busy_until = "2026-01-01T00:00:00Z";
-  says(FrameType::kError, control::encode_error(busy));
+  says(FrameType::kError, protocol::encode_error(busy));
   ASSERT_TRUE(conversation_->open().has_value());
 
   const auto answer = record();
@@ -213,18 +213,18 @@ TEST_F(ConversationTest, StopsAndKeepsAtTheFirstInterruptAndGivesUpAtTheSecond) 
   interrupt_->raise();
   static_cast<void>(record());
   ASSERT_TRUE(was_told(FrameType::kCancel));
-  EXPECT_EQ(*control::parse_cancel(told_->back().type == FrameType::kCancel ? told_->back().payload
-                                                                            : (*told_)[2].payload),
-            control::CancelMode::kKeep);
+  EXPECT_EQ(*protocol::parse_cancel(told_->back().type == FrameType::kCancel ? told_->back().payload
+                                                                             : (*told_)[2].payload),
+            protocol::CancelMode::kKeep);
 
   interrupt_->raise();
   EXPECT_EQ(record().error().code, ErrorCode::kInterrupted);
 }
 
 TEST_F(ConversationTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
-  control::ErrorMessage discarded;
+  protocol::ErrorMessage discarded;
   discarded.error = base::make_error(ErrorCode::kInterrupted, "the capture was discarded");
-  control::ErrorMessage unsealed;
+  protocol::ErrorMessage unsealed;
   unsealed.error = base::make_error(ErrorCode::kNotStored, "recorded, but cannot be sealed");
   struct Case {
     FrameType type;
@@ -234,13 +234,13 @@ TEST_F(ConversationTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
     bool gone;
   };
   for (const Case& one : std::vector<Case>{
-           {FrameType::kError, control::encode_error(discarded), ErrorCode::kInterrupted,
+           {FrameType::kError, protocol::encode_error(discarded), ErrorCode::kInterrupted,
             "interrupted, nothing kept", true},
-           {FrameType::kError, control::encode_error(unsealed), ErrorCode::kNotStored,
+           {FrameType::kError, protocol::encode_error(unsealed), ErrorCode::kNotStored,
             "cannot be sealed", false},
-           {FrameType::kResult, control::encode_result({}), ErrorCode::kInterrupted,
+           {FrameType::kResult, protocol::encode_result({}), ErrorCode::kInterrupted,
             "was sealed before that", false},
-           {FrameType::kProgress, control::encode_progress({}), ErrorCode::kInterrupted,
+           {FrameType::kProgress, protocol::encode_progress({}), ErrorCode::kInterrupted,
             "has not said that it threw the capture away", false},
        }) {
     script_->clear();
@@ -261,12 +261,12 @@ TEST_F(ConversationTest, SaysWhatBecameOfACaptureThatWasToBeThrownAway) {
 }
 
 TEST_F(ConversationTest, WaitsForNoWordWhereNoCaptureCanBeThrownAway) {
-  says(FrameType::kHello, control::encode_hello(control::our_hello({"fetch"})));
+  says(FrameType::kHello, protocol::encode_hello(protocol::our_hello({"fetch"})));
   ASSERT_TRUE(conversation_->open().has_value());
   interrupt_->raise();
   interrupt_->raise();
-  control::Request request;
-  request.kind = control::RequestKind::kFetch;
+  protocol::Request request;
+  request.kind = protocol::RequestKind::kFetch;
   request.fetch.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
   const auto result = conversation_->run(request, handler_);
@@ -279,7 +279,7 @@ TEST_F(ConversationTest, WaitsForNoWordWhereNoCaptureCanBeThrownAway) {
 TEST_F(ConversationTest, BringsFilesThatAreOnTheirWayInSpiteOfAFirstInterrupt) {
   for (const int times : {1, 2}) {
     begin_anew_with_a_file();
-    says_bytes(control::encode_chunk_frame({0, 0, "hi"}));
+    says_bytes(protocol::encode_chunk_frame({0, 0, "hi"}));
     says(FrameType::kEnd, "{}");
     ASSERT_TRUE(conversation_->open().has_value());
     handler_.at_result = [this, times] {
@@ -303,7 +303,7 @@ TEST_F(ConversationTest, ReleasesOnlyWhereTheSidecarKnowsOfIt) {
   EXPECT_TRUE(was_told(FrameType::kRequest));
 
   SetUp();
-  says(FrameType::kHello, control::encode_hello(control::our_hello({"record"})));
+  says(FrameType::kHello, protocol::encode_hello(protocol::our_hello({"record"})));
   ASSERT_TRUE(conversation_->open().has_value());
   conversation_->release("01ARZ3NDEKTSV4RRFFQ69G5FAV", milliseconds(100));
   EXPECT_FALSE(was_told(FrameType::kRequest));
@@ -311,7 +311,7 @@ TEST_F(ConversationTest, ReleasesOnlyWhereTheSidecarKnowsOfIt) {
 
 TEST_F(ConversationTest, GivesUpOnASidecarThatOnlySaysHowItGoes) {
   says_hello();
-  channel_->for_ever_ = control::encode_frame(FrameType::kProgress, control::encode_progress({}));
+  channel_->for_ever_ = protocol::encode_frame(FrameType::kProgress, protocol::encode_progress({}));
 
   ASSERT_TRUE(conversation_->open().has_value());
   const auto answer = record();
@@ -324,7 +324,7 @@ TEST_F(ConversationTest, GivesUpOnASidecarThatOnlySaysHowItGoes) {
 
 TEST_F(ConversationTest, GivesUpOnASidecarThatSendsNoFileButIsThere) {
   for (const std::string& word :
-       {control::encode_frame(FrameType::kPong, "{}"), control::encode_chunk_frame({0, 0, ""})}) {
+       {protocol::encode_frame(FrameType::kPong, "{}"), protocol::encode_chunk_frame({0, 0, ""})}) {
     begin_anew_with_a_file();
     channel_->for_ever_ = word;
 
@@ -339,8 +339,8 @@ TEST_F(ConversationTest, GivesUpOnASidecarThatSendsNoFileButIsThere) {
 
 TEST_F(ConversationTest, RefusesToHearHowItGoesOnceThereIsAResult) {
   says_hello();
-  says(FrameType::kResult, control::encode_result({}));
-  says(FrameType::kProgress, control::encode_progress({}));
+  says(FrameType::kResult, protocol::encode_result({}));
+  says(FrameType::kProgress, protocol::encode_progress({}));
 
   ASSERT_TRUE(conversation_->open().has_value());
   const auto answer = record();

@@ -10,14 +10,14 @@ namespace {
 using namespace std::chrono_literals;
 using base::ErrorCode;
 
-control::RecordRequest request() {
-  control::RecordRequest request;
+protocol::RecordRequest request() {
+  protocol::RecordRequest request;
   request.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
   request.duration = 10s;
   return request;
 }
 
-ErrorCode refusal(const config::SidecarConfig& config, const control::RecordRequest& request) {
+ErrorCode refusal(const config::SidecarConfig& config, const protocol::RecordRequest& request) {
   const auto status = check_request(config, request);
   EXPECT_FALSE(status);
   return status ? ErrorCode::kInternal : status.error().code;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/digest.h"
 #include "lib/base/file.h"
-#include "lib/control/file_check.h"
+#include "lib/protocol/file_check.h"
 #include "sidecar/serve/file_sender.h"
 #include "sidecar/serve/frame_stream.h"
 #include "tests/support/temp_dir.h"
@@ -26,23 +26,23 @@ class FrameStreamTest : public ::testing::Test {
 };
 
 TEST_F(FrameStreamTest, BringsFramesAcross) {
-  ours_->send(control::FrameType::kPing, "{}");
+  ours_->send(protocol::FrameType::kPing, "{}");
   ASSERT_TRUE(ours_->flush());
 
   EXPECT_TRUE(*theirs_->receive());
   const auto frame = theirs_->take();
 
   ASSERT_TRUE(frame && *frame);
-  EXPECT_EQ((*frame)->type, control::FrameType::kPing);
+  EXPECT_EQ((*frame)->type, protocol::FrameType::kPing);
 }
 
 TEST_F(FrameStreamTest, QueuesWhatTheOtherSideDoesNotTake) {
-  const std::string payload(control::kMaxPayloadBytes, 'x');
-  ours_->send(control::FrameType::kResult, payload);
+  const std::string payload(protocol::kMaxPayloadBytes, 'x');
+  ours_->send(protocol::FrameType::kResult, payload);
   ASSERT_TRUE(ours_->flush());
   EXPECT_GT(ours_->pending(), 0U);
 
-  std::optional<control::Frame> frame;
+  std::optional<protocol::Frame> frame;
   while (!frame) {
     ASSERT_TRUE(*theirs_->receive());
     frame = *theirs_->take();
@@ -55,7 +55,7 @@ TEST_F(FrameStreamTest, QueuesWhatTheOtherSideDoesNotTake) {
 TEST_F(FrameStreamTest, SaysThatTheOtherSideIsGone) {
   theirs_.reset();
   EXPECT_FALSE(*ours_->receive());
-  ours_->send(control::FrameType::kPing, "{}");
+  ours_->send(protocol::FrameType::kPing, "{}");
   EXPECT_FALSE(ours_->flush());
 }
 
@@ -66,11 +66,12 @@ TEST_F(FrameStreamTest, SendsFilesWithoutHoldingThemInMemory) {
   ASSERT_TRUE(base::write_file_atomically(directory.path() + "/large", large, 0600));
   ASSERT_TRUE(base::write_file_atomically(directory.path() + "/empty", "", 0600));
   ASSERT_TRUE(base::write_file_atomically(directory.path() + "/small", small, 0600));
-  const std::vector<control::ResultFile> files{{"large", large.size(), 0, base::sha256_hex(large)},
-                                               {"empty", 0, 0, base::sha256_hex("")},
-                                               {"small", small.size(), 2, base::sha256_hex(small)}};
+  const std::vector<protocol::ResultFile> files{
+      {"large", large.size(), 0, base::sha256_hex(large)},
+      {"empty", 0, 0, base::sha256_hex("")},
+      {"small", small.size(), 2, base::sha256_hex(small)}};
   FileSender sender(directory.path(), files);
-  control::FileCheck check(files);
+  protocol::FileCheck check(files);
   ASSERT_TRUE(check.resume(2, "ta"));
 
   for (bool done = false; !done || ours_->pending() > 0;) {
@@ -81,7 +82,7 @@ TEST_F(FrameStreamTest, SendsFilesWithoutHoldingThemInMemory) {
     ASSERT_TRUE(ours_->flush());
     ASSERT_TRUE(*theirs_->receive());
     while (const auto frame = *theirs_->take()) {
-      const auto chunk = control::decode_chunk(frame->payload);
+      const auto chunk = protocol::decode_chunk(frame->payload);
       ASSERT_TRUE(chunk);
       ASSERT_TRUE(check.accept(*chunk));
     }
@@ -89,7 +90,7 @@ TEST_F(FrameStreamTest, SendsFilesWithoutHoldingThemInMemory) {
   while (!check.complete(2)) {
     ASSERT_TRUE(*theirs_->receive());
     while (const auto frame = *theirs_->take()) {
-      ASSERT_TRUE(check.accept(*control::decode_chunk(frame->payload)));
+      ASSERT_TRUE(check.accept(*protocol::decode_chunk(frame->payload)));
     }
   }
   EXPECT_TRUE(check.finish());

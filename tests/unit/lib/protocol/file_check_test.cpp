@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/file_check.h"
+#include "lib/protocol/file_check.h"
 
 #include <gtest/gtest.h>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 ResultFile file_of(const std::string& name, std::string_view bytes, std::uint64_t offset = 0) {
@@ -68,4 +68,4 @@ TEST(FileCheck, FindsThatTheBytesAlreadyThereWereOthers) {
 }
 
 } // namespace
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/digest.h"
-#include "lib/control/reply.h"
+#include "lib/protocol/reply.h"
 
 #include <gtest/gtest.h>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 using namespace std::chrono_literals;
@@ -104,4 +104,4 @@ TEST(ErrorMessage, IsABugOnlyWhereTheOtherSideSaysSo) {
 }
 
 } // namespace
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/hello.h"
+#include "lib/protocol/hello.h"
 
 #include <gtest/gtest.h>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 TEST(Hello, ComesBackAsSent) {
@@ -45,4 +45,4 @@ TEST(ChooseProtocol, SaysWhomToUpgrade) {
 }
 
 } // namespace
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-// JSON payloads of frames (docs/formats/control.md). Every parser takes foreign bytes: unknown
+// JSON payloads of frames (docs/formats/protocol.md). Every parser takes foreign bytes: unknown
 // members are ignored, absent ones keep the defaults below, what is required and missing, or out of
 // range, is kProtocol. Times on the wire are nanoseconds (...Ns) or RFC 3339 UTC.
-namespace jprof::control {
+namespace jprof::protocol {
 // What a caller knows about the pod and the sidecar does not; all of it is claimed, none is
 // trusted.
 struct PodFacts {
@@ -103,4 +103,4 @@ enum class CancelMode { kKeep, kDiscard };
 std::string encode_cancel(CancelMode mode);
 base::Result<CancelMode> parse_cancel(std::string_view payload);
 
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -11,8 +11,8 @@
 #include <string_view>
 
 // Frames between a caller (plugin) and `jprof serve`, relayed by `jprof session` over exec's stdin
-// and stdout. Layout and rules: docs/formats/control.md. POSIX only, no I/O here.
-namespace jprof::control {
+// and stdout. Layout and rules: docs/formats/protocol.md. POSIX only, no I/O here.
+namespace jprof::protocol {
 
 inline constexpr int kProtocol = 1;    // what we speak
 inline constexpr int kMinProtocol = 1; // the oldest that we still speak
@@ -77,4 +77,4 @@ std::string encode_chunk_frame(const Chunk& chunk);
 // Checks length and CRC-32C (kProtocol).
 base::Result<Chunk> decode_chunk(std::string_view payload);
 
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-// JSON payloads of frames (docs/formats/control.md). Every parser takes foreign bytes: unknown
+// JSON payloads of frames (docs/formats/protocol.md). Every parser takes foreign bytes: unknown
 // members are ignored, absent ones keep the defaults below, what is required and missing, or out of
 // range, is kProtocol. Times on the wire are nanoseconds (...Ns) or RFC 3339 UTC.
-namespace jprof::control {
+namespace jprof::protocol {
 
 struct Hello {
   int protocol = 0; // newest spoken
@@ -26,4 +26,4 @@ base::Result<Hello> parse_hello(std::string_view payload);
 // The protocol both speak, or kProtocol naming both ranges and which side to upgrade.
 base::Result<int> choose_protocol(const Hello& ours, const Hello& theirs);
 
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/file_check.h"
+#include "lib/protocol/file_check.h"
 
 #include "lib/base/encoding.h"
 
 #include <string>
 #include <utility>
 
-namespace jprof::control {
+namespace jprof::protocol {
 
 FileCheck::FileCheck(std::vector<ResultFile> files)
     : files_(std::move(files)), states_(files_.size()) {
@@ -80,4 +80,4 @@ base::Status FileCheck::finish() {
   return {};
 }
 
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/frame.h"
+#include "lib/protocol/frame.h"
 
 #include "lib/base/check.h"
 #include "lib/base/digest.h"
@@ -9,7 +9,7 @@
 #include <array>
 #include <utility>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 constexpr std::string_view kMagic = "JP";
@@ -125,4 +125,4 @@ base::Result<Chunk> decode_chunk(std::string_view payload) {
   return chunk;
 }
 
-} // namespace jprof::control
+} // namespace jprof::protocol

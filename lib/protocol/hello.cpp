@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/hello.h"
+#include "lib/protocol/hello.h"
 
 #include "lib/base/json.h"
-#include "lib/control/frame.h"
+#include "lib/protocol/frame.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 constexpr std::size_t kMaxFeatures = 64;
@@ -56,11 +56,11 @@ base::Result<int> choose_protocol(const Hello& ours, const Hello& theirs) {
     return common;
   }
   const bool we_are_older = ours.protocol < theirs.min;
-  return base::make_failure(
-      base::ErrorCode::kProtocol,
-      "jprof " + ours.version + " speaks control protocol " + range_text(ours) +
-          ", the other side (" + theirs.version + ") " + range_text(theirs),
-      we_are_older ? "upgrade this jprof" : "upgrade jprof on the other side");
+  return base::make_failure(base::ErrorCode::kProtocol,
+                            "jprof " + ours.version + " speaks protocol " + range_text(ours) +
+                                ", the other side (" + theirs.version + ") " + range_text(theirs),
+                            we_are_older ? "upgrade this jprof"
+                                         : "upgrade jprof on the other side");
 }
 
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/request.h"
+#include "lib/protocol/request.h"
 
 #include <gtest/gtest.h>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 using namespace std::chrono_literals;
@@ -131,4 +131,4 @@ TEST(Cancel, KeepsUnlessToldToDiscard) {
 }
 
 } // namespace
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/frame.h"
+#include "lib/protocol/frame.h"
 
 #include <gtest/gtest.h>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 TEST(FrameDecoder, FindsFramesWhateverTheCutsBetweenReads) {
@@ -114,4 +114,4 @@ TEST(Chunk, RefusesWhatIsTooShortOrTooLong) {
 }
 
 } // namespace
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -4,8 +4,8 @@
 
 #include "lib/base/digest.h"
 #include "lib/base/result.h"
-#include "lib/control/frame.h"
-#include "lib/control/reply.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/reply.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace jprof::control {
+namespace jprof::protocol {
 
 // Checks the chunks of a result: each file in turn, without gap, overlap or surplus, and its
 // SHA-256 at the end. The caller writes the bytes wherever it likes. For a resumed file it first
@@ -43,4 +43,4 @@ class FileCheck {
   std::vector<State> states_;
 };
 
-} // namespace jprof::control
+} // namespace jprof::protocol

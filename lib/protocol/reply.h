@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-// JSON payloads of frames (docs/formats/control.md). Every parser takes foreign bytes: unknown
+// JSON payloads of frames (docs/formats/protocol.md). Every parser takes foreign bytes: unknown
 // members are ignored, absent ones keep the defaults below, what is required and missing, or out of
 // range, is kProtocol. Times on the wire are nanoseconds (...Ns) or RFC 3339 UTC.
-namespace jprof::control {
+namespace jprof::protocol {
 
 struct HotMethod {
   std::string name;
@@ -74,4 +74,4 @@ struct ErrorMessage {
 std::string encode_error(const ErrorMessage& message);
 base::Result<ErrorMessage> parse_error(std::string_view payload);
 
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/reply.h"
+#include "lib/protocol/reply.h"
 
 #include "lib/base/file_name.h"
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 using base::Json;
@@ -184,4 +184,4 @@ base::Result<ErrorMessage> parse_error(std::string_view payload) {
   return out;
 }
 
-} // namespace jprof::control
+} // namespace jprof::protocol

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/check.h"
-#include "lib/control/file_check.h"
-#include "lib/control/frame.h"
-#include "lib/control/hello.h"
-#include "lib/control/reply.h"
-#include "lib/control/request.h"
+#include "lib/protocol/file_check.h"
+#include "lib/protocol/frame.h"
+#include "lib/protocol/hello.h"
+#include "lib/protocol/reply.h"
+#include "lib/protocol/request.h"
 
 #include <algorithm>
 #include <optional>
 
 namespace {
 
-using namespace jprof::control;
+using namespace jprof::protocol;
 
 // What parses must survive a second trip unchanged: nothing is invented on the way.
 void check_frame(const Frame& frame, std::optional<FileCheck>& files) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/control/request.h"
+#include "lib/protocol/request.h"
 
 #include "lib/base/json.h"
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace jprof::control {
+namespace jprof::protocol {
 namespace {
 
 using base::Json;
@@ -92,14 +92,14 @@ base::Status check_type(const Json& json, const char* key, Json::value_t type) {
                             std::string("request member '") + key + "' must be " +
                                 std::string(type_word(type)) + ", but is " +
                                 (found->is_number() ? "a number" : found->type_name()),
-                            "send what docs/formats/control.md specifies for it");
+                            "send what docs/formats/protocol.md specifies for it");
 }
 
 // A member with the wrong type would count as absent: a pid in quotes as any JVM.
 base::Status check_types(const Json& json) {
   if (!json.is_object()) {
     return base::make_failure(base::ErrorCode::kProtocol, "the request is not a JSON object",
-                              "send what docs/formats/control.md specifies");
+                              "send what docs/formats/protocol.md specifies");
   }
   for (const MemberType& member : kMembers) {
     JPROF_TRY(check_type(json, member.key, member.type));
@@ -329,4 +329,4 @@ base::Result<CancelMode> parse_cancel(std::string_view payload) {
   return base::json_string(json, "mode") == "discard" ? CancelMode::kDiscard : CancelMode::kKeep;
 }
 
-} // namespace jprof::control
+} // namespace jprof::protocol
