@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/formats/format_diff.h"
 
+#include "lib/formats/event_choice.h"
 #include "lib/formats/format_writer.h"
 #include "lib/page/page_writer.h"
 #include "lib/render/folded_diff.h"
@@ -24,6 +25,34 @@ void tell(const Input& input, const std::vector<std::string>& found, const std::
   }
 }
 
+base::Result<profile::EventId> choose(const Input& input, const profile::Profile& profile,
+                                      const DiffOptions& options, DiffTold& told) {
+  auto event = find_event(profile, options.event);
+  if (!event) {
+    return base::fail(std::move(event).error().with_context(input.name));
+  }
+  tell(input, render::left_out_of(profile, *event), profile.info().damage, told);
+  return event;
+}
+
+struct NamedEvent {
+  const std::string& name; // of the input
+  const profile::EventInfo& info;
+};
+
+// Shares of bytes beside shares of time say nothing. Imported text does not name its event.
+base::Status check_units(const NamedEvent& base, const NamedEvent& changed) {
+  if (base.info.unit == changed.info.unit || base.info.name.empty() || changed.info.name.empty()) {
+    return {};
+  }
+  return base::make_failure(base::ErrorCode::kUsage,
+                            base.name + " counts " + count_words(base.info.unit).name + " (" +
+                                base.info.name + "), " + changed.name + " counts " +
+                                count_words(changed.info.unit).name + " (" + changed.info.name +
+                                ")",
+                            "compare the same event: --event takes one that both have");
+}
+
 std::string unit_of(const Folded& folded) {
   return folded.was_folded ? "what its text says" : count_words(folded.unit).name;
 }
@@ -40,16 +69,19 @@ base::Result<std::string> diff_as(const Input& base, const Input& changed, Forma
   if (format == Format::kPage) {
     JPROF_TRY_ASSIGN(const profile::Profile before, read_any(base.bytes, base.name));
     JPROF_TRY_ASSIGN(const profile::Profile after, read_any(changed.bytes, changed.name));
-    tell(base, render::left_out_of(before), before.info().damage, told);
-    tell(changed, render::left_out_of(after), after.info().damage, told);
-    return page::write_diff_page(before, after, {.title = options.title});
+    JPROF_TRY_ASSIGN(const profile::EventId base_event, choose(base, before, options, told));
+    JPROF_TRY_ASSIGN(const profile::EventId event, choose(changed, after, options, told));
+    JPROF_TRY(check_units({base.name, before.event_info(base_event)},
+                          {changed.name, after.event_info(event)}));
+    return page::write_diff_page(
+        before, after, {.title = options.title, .event = event, .base_event = base_event});
   }
   if (format != Format::kSvg && format != Format::kCollapsed) {
     return base::make_failure(base::ErrorCode::kUsage, "a difference has no such format",
                               "Write .html, .svg or .collapsed.");
   }
-  JPROF_TRY_ASSIGN(const Folded before, folded_text(base, KindSuffixes::kNo));
-  JPROF_TRY_ASSIGN(const Folded after, folded_text(changed, KindSuffixes::kNo));
+  JPROF_TRY_ASSIGN(const Folded before, folded_text(base, KindSuffixes::kNo, options.event));
+  JPROF_TRY_ASSIGN(const Folded after, folded_text(changed, KindSuffixes::kNo, options.event));
   tell(base, before.left_out, before.damage, told);
   tell(changed, after.left_out, after.damage, told);
   if (!count_the_same(before, after) && !options.normalize) {

@@ -14,6 +14,7 @@ namespace jprof::formats {
 
 struct DiffOptions {
   std::string title; // empty: made of the names of both
+  std::string event; // as find_event() takes it
   bool normalize = false;
   bool strip_hex = false;
   bool negate = false;

@@ -3,6 +3,7 @@
 #include "lib/formats/format_reader.h"
 
 #include "lib/base/file.h"
+#include "lib/formats/event_choice.h"
 #include "lib/formats/text_check.h"
 #include "lib/formats/unpack.h"
 #include "lib/profile/recording_format.h"
@@ -109,7 +110,7 @@ base::Error foreign_bytes(std::string_view bytes) {
 // A file of which nothing could be read is an error: an empty profile would look like an idle
 // program.
 base::Result<profile::Profile> with_samples(profile::Recording recording) {
-  if (!recording.health.complete && recording.profile.total_count() == 0) {
+  if (!recording.health.complete && !recording.profile.has_samples()) {
     return base::fail(refused(recording.profile.info().damage,
                               "copy the .jprof again from where it was recorded or stored"));
   }
@@ -294,7 +295,7 @@ base::Result<profile::Profile> read_profile(const std::string& path, profile::Fr
   return read_any(input.bytes, input.name, lines);
 }
 
-base::Result<Folded> folded_text(Input input, KindSuffixes suffixes) {
+base::Result<Folded> folded_text(Input input, KindSuffixes suffixes, std::string_view event) {
   Folded folded;
   if (content_of(input.bytes) == Content::kFolded) {
     for (base::Error foreign :
@@ -307,17 +308,25 @@ base::Result<Folded> folded_text(Input input, KindSuffixes suffixes) {
     if (ignored.count() > 0) {
       folded.left_out.push_back(std::string(render::kIgnoredLines) + ": " + ignored.text());
     }
+    if (!event.empty()) {
+      return base::fail(no_events(event).with_context(input.name));
+    }
     folded.was_folded = true;
     folded.text = std::move(input.bytes);
     return folded;
   }
   JPROF_TRY_ASSIGN(const profile::Profile profile, read_any(input.bytes, input.name));
-  folded.unit = profile.info().unit;
-  folded.left_out = render::left_out_of(profile);
+  auto found = find_event(profile, event);
+  if (!found) {
+    return base::fail(std::move(found).error().with_context(input.name));
+  }
+  folded.unit = profile.event_info(*found).unit;
+  folded.left_out = render::left_out_of(profile, *found);
   folded.damage = profile.info().damage;
   folded.text = render::write_collapsed(profile, {.suffix = suffixes == KindSuffixes::kYes
                                                                 ? render::KindSuffix::kAnnotate
-                                                                : render::KindSuffix::kNone});
+                                                                : render::KindSuffix::kNone,
+                                                  .event = *found});
   return folded;
 }
 

@@ -46,8 +46,8 @@ struct Folded {
 };
 
 // Folded text as it stands (decimals and second counts are kept); other formats are folded, with
-// the suffixes of kinds if `suffixes`.
+// the suffixes of kinds if `suffixes`. `event` as find_event() takes it; folded text has none.
 enum class KindSuffixes { kNo, kYes };
-base::Result<Folded> folded_text(Input input, KindSuffixes suffixes);
+base::Result<Folded> folded_text(Input input, KindSuffixes suffixes, std::string_view event = {});
 
 } // namespace jprof::formats

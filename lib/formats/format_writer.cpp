@@ -30,23 +30,24 @@ base::Result<std::string> write_plain(const profile::Profile& profile, Format fo
   case Format::kRecording:
     return profile::encode_recording(profile);
   case Format::kCollapsed:
-    return render::write_collapsed(profile);
+    return render::write_collapsed(profile, {.event = options.event});
   case Format::kPage:
-    return page::write_page(profile, {.title = options.title});
+    return page::write_page(profile, {.title = options.title, .event = options.event});
   case Format::kSvg: {
     const std::string& title = options.title.empty() ? profile.info().title : options.title;
-    if (profile.total_weight() == 0) {
+    if (profile.event(options.event).total_weight == 0) {
       return render::write_empty_svg(title);
     }
-    const CountWords words = count_words(profile.info().unit);
+    const CountWords words = count_words(profile.event_info(options.event).unit);
     return render::write_svg(
-        render::write_collapsed(profile, {.suffix = render::KindSuffix::kAnnotate}),
+        render::write_collapsed(profile,
+                                {.suffix = render::KindSuffix::kAnnotate, .event = options.event}),
         {.title = title, .count_name = words.name, .colors = "java", .factor = words.factor});
   }
   case Format::kTreeText:
-    return render::write_tree_text(profile);
+    return render::write_tree_text(profile, options.event);
   case Format::kTreeJson:
-    return render::write_tree_json(profile);
+    return render::write_tree_json(profile, options.event);
   }
   return base::make_failure(base::ErrorCode::kInternal, "a format without a writer");
 }

@@ -27,6 +27,8 @@ struct WriteOptions {
   // For folded stacks, pictures and trees: pages and recordings hold the threads themselves. kUsage
   // for a profile that does not know them.
   ThreadRoots threads = ThreadRoots::kNone;
+  // Recordings keep all events.
+  profile::EventId event = profile::kFirstEvent;
 };
 
 // What --threads was given as: "", "thread" or "pool".

@@ -6,6 +6,7 @@
 #include "lib/base/json.h"
 #include "lib/page/columns.h"
 #include "lib/page/tree_columns.h"
+#include "lib/render/left_out.h"
 
 #include <zlib.h>
 
@@ -16,16 +17,17 @@
 namespace jprof::page {
 namespace {
 
+using profile::EventId;
 using profile::Profile;
 using render::CallTree;
 
 // The weight of one sample if all weigh the same, else 0.
-std::uint64_t weight_per_sample(const Profile& profile) {
-  if (profile.total_count() == 0 || profile.total_weight() % profile.total_count() != 0) {
+std::uint64_t weight_per_sample(const profile::EventSamples& event) {
+  if (event.total_count == 0 || event.total_weight % event.total_count != 0) {
     return 0;
   }
-  const std::uint64_t each = profile.total_weight() / profile.total_count();
-  const bool same = std::all_of(profile.samples().begin(), profile.samples().end(),
+  const std::uint64_t each = event.total_weight / event.total_count;
+  const bool same = std::all_of(event.samples.begin(), event.samples.end(),
                                 [&](const auto& s) { return s.weight == s.count * each; });
   return same && each > 0 ? each : 0;
 }
@@ -49,7 +51,8 @@ std::vector<std::uint32_t> rank_nodes(const CallTree& tree) {
   return rank;
 }
 
-void put_samples(Columns& columns, const Profile& profile, const CallTree& tree, bool weights) {
+void put_samples(Columns& columns, const Profile& profile, EventId event, const CallTree& tree,
+                 bool weights) {
   const std::vector<std::uint32_t> rank = rank_nodes(tree);
   std::string times;
   std::string stacks;
@@ -59,7 +62,7 @@ void put_samples(Columns& columns, const Profile& profile, const CallTree& tree,
   std::string sums;
   std::uint64_t last = 0;
   bool several = false;
-  for (const profile::Sample& sample : profile.samples()) {
+  for (const profile::Sample& sample : profile.event(event).samples) {
     const std::uint64_t tick = static_cast<std::uint64_t>(
         std::max<std::int64_t>(0, sample.time.count() / kTickNanoseconds));
     put_varint(times, tick - last);
@@ -106,10 +109,11 @@ std::string fact_of(const Facts& facts, std::string_view label) {
   return {};
 }
 
-std::int64_t duration_ticks(const Profile& profile) {
+std::int64_t duration_ticks(const Profile& profile, EventId event) {
   std::int64_t last = profile.info().duration.count();
-  if (profile.info().has_times && !profile.samples().empty()) {
-    last = std::max(last, profile.samples().back().time.count() + kTickNanoseconds);
+  const std::vector<profile::Sample>& samples = profile.event(event).samples;
+  if (profile.info().has_times && !samples.empty()) {
+    last = std::max(last, samples.back().time.count() + kTickNanoseconds);
   }
   return last / kTickNanoseconds;
 }
@@ -155,14 +159,15 @@ base::Json describe_gaps(const std::vector<profile::Gap>& gaps) {
   return list;
 }
 
-base::Json describe_info(const Profile& profile, const std::string& title) {
+base::Json describe_info(const Profile& profile, EventId event, const std::string& title) {
   const profile::ProfileInfo& info = profile.info();
+  const profile::EventInfo& of = profile.event_info(event);
   base::Json meta = base::Json::object();
   meta["title"] = title;
-  meta["event"] = info.event;
-  meta["unit"] = unit_word(info.unit);
-  if (info.interval.count() > 0) {
-    meta["interval"] = duration_label(info.interval);
+  meta["event"] = of.name;
+  meta["unit"] = unit_word(of.unit);
+  if (of.interval.count() > 0) {
+    meta["interval"] = duration_label(of.interval);
   }
   if (info.duration.count() > 0) {
     meta["duration"] = duration_label(info.duration);
@@ -174,19 +179,19 @@ base::Json describe_info(const Profile& profile, const std::string& title) {
     meta["startMs"] = start.count();
   }
   std::uint64_t lost = 0;
-  for (const profile::Loss& loss : info.losses) {
+  for (const profile::Loss& loss : of.losses) {
     lost += loss.samples;
   }
   if (lost > 0) {
     meta["lost"] = lost;
   }
-  if (info.has_times && !info.gaps.empty()) {
-    meta["gaps"] = describe_gaps(info.gaps);
+  if (info.has_times && !of.gaps.empty()) {
+    meta["gaps"] = describe_gaps(of.gaps);
   }
   if (info.partial) {
     meta["partial"] = info.partial_reason.empty() ? "no reason known" : info.partial_reason;
   }
-  const Facts facts = describe_capture(profile);
+  const Facts facts = describe_capture(profile, event);
   for (const std::string_view label : {"JVM", "host"}) {
     if (std::string value = fact_of(facts, label); !value.empty()) {
       meta[label == "JVM" ? "jvm" : "host"] = std::move(value);
@@ -224,22 +229,24 @@ std::string with_header(const Columns::Packed& packed) {
 
 } // namespace
 
-Facts describe_capture(const Profile& profile) {
+Facts describe_capture(const Profile& profile, EventId event) {
   const profile::ProfileInfo& info = profile.info();
+  const profile::EventInfo& of = profile.event_info(event);
   Facts facts;
   const auto add = [&](std::string label, std::string value) {
     if (!value.empty()) {
       facts.emplace_back(std::move(label), std::move(value));
     }
   };
-  add("event", info.event);
-  add("engine", info.engine);
-  add("stack walker", info.walker);
-  add("interval asked", duration_label(info.interval));
-  add("interval got", duration_label(info.interval_got));
+  add("event", of.name);
+  add("engine", of.engine);
+  add("stack walker", of.walker);
+  add("interval asked", duration_label(of.interval));
+  add("interval got", duration_label(of.interval_got));
   add("duration", duration_label(info.duration));
-  add("samples", std::to_string(profile.total_count()));
-  for (const profile::Loss& loss : info.losses) {
+  add("samples", std::to_string(profile.event(event).total_count));
+  add(std::string(render::kOtherEvents), render::other_events(profile, event));
+  for (const profile::Loss& loss : of.losses) {
     add("lost: " + loss.reason, std::to_string(loss.samples));
   }
   if (info.partial) {
@@ -251,15 +258,16 @@ Facts describe_capture(const Profile& profile) {
   return facts;
 }
 
-std::string encode_page_data(const Profile& profile, const CallTree& tree,
+std::string encode_page_data(const Profile& profile, EventId event, const CallTree& tree,
                              const std::string& title) {
-  const std::uint64_t each = weight_per_sample(profile);
-  const bool weights = each == 0 && profile.total_weight() > 0;
-  const bool timed = profile.info().has_times && !profile.samples().empty();
+  const profile::EventSamples& of = profile.event(event);
+  const std::uint64_t each = weight_per_sample(of);
+  const bool weights = each == 0 && of.total_weight > 0;
+  const bool timed = profile.info().has_times && !of.samples.empty();
 
   Columns columns;
   const TreeSizes sizes = put_tree(columns, profile, tree, weights);
-  base::Json meta = describe_info(profile, title);
+  base::Json meta = describe_info(profile, event, title);
   meta["nodes"] = tree.size() - 1;
   meta["frames"] = sizes.frames;
   meta["names"] = sizes.names;
@@ -268,8 +276,8 @@ std::string encode_page_data(const Profile& profile, const CallTree& tree,
   }
   meta["perSample"] = weights ? 0 : std::max<std::uint64_t>(each, 1);
   meta["tickNs"] = kTickNanoseconds;
-  meta["durationTicks"] = duration_ticks(profile);
-  meta["timed"] = timed ? profile.samples().size() : 0;
+  meta["durationTicks"] = duration_ticks(profile, event);
+  meta["timed"] = timed ? of.samples.size() : 0;
   const bool threads = timed && profile.info().has_threads;
   meta["threads"] = threads ? profile.threads().size() : 0;
 
@@ -282,7 +290,7 @@ std::string encode_page_data(const Profile& profile, const CallTree& tree,
     put_texts(columns, "HLEN", "HNAM", names);
   }
   if (timed) {
-    put_samples(columns, profile, tree, weights);
+    put_samples(columns, profile, event, tree, weights);
   }
   return with_header(std::move(columns).pack());
 }

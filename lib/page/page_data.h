@@ -26,10 +26,10 @@ inline constexpr std::int64_t kTickNanoseconds = 1'000'000;
 
 // What a reader may be told about a capture, in the order to show it: label and value.
 using Facts = std::vector<std::pair<std::string, std::string>>;
-Facts describe_capture(const profile::Profile& profile);
+Facts describe_capture(const profile::Profile& profile, profile::EventId event);
 
 // Header and packed columns, not yet base64. Equal profiles give equal bytes with equal zlib.
-std::string encode_page_data(const profile::Profile& profile, const render::CallTree& tree,
-                             const std::string& title);
+std::string encode_page_data(const profile::Profile& profile, profile::EventId event,
+                             const render::CallTree& tree, const std::string& title);
 
 } // namespace jprof::page

@@ -27,6 +27,7 @@ constexpr std::size_t kMaxFrames = 1'000'000'000;
 
 struct Side {
   const profile::Profile& profile;
+  profile::EventId event;
   render::CallTree tree;
   std::string title;
 };
@@ -54,7 +55,7 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 // What shows without script, and beneath a message when the script cannot read the data.
 std::string plain_part(const Side& side) {
   std::string out = "<dl>";
-  for (const auto& [label, value] : describe_capture(side.profile)) {
+  for (const auto& [label, value] : describe_capture(side.profile, side.event)) {
     out += "<dt>" + html(label) + "</dt><dd><bdi>" + html(value) + "</bdi></dd>";
   }
   out += "</dl>\n";
@@ -93,17 +94,17 @@ std::string head(const std::string& title) {
   return out;
 }
 
-base::Result<Side> make_side(const profile::Profile& profile) {
+base::Result<Side> make_side(const profile::Profile& profile, profile::EventId event) {
   std::size_t frames = 0;
   for (std::size_t s = 0; s < profile.stack_count(); ++s) {
     frames += profile.stack(profile::StackId{static_cast<std::uint32_t>(s)}).size();
   }
-  if (frames > kMaxFrames || profile.samples().size() > kMaxFrames) {
+  if (frames > kMaxFrames || profile.event(event).samples.size() > kMaxFrames) {
     return base::make_failure(base::ErrorCode::kLimit, "this capture is too large for one page",
                               "Write it as .jprof or .collapsed, or record a shorter time.");
   }
   give_back_memory();
-  return Side{profile, render::build_call_tree(profile), profile.info().title};
+  return Side{profile, event, render::build_call_tree(profile, event), profile.info().title};
 }
 
 std::string script_and_end() {
@@ -130,7 +131,8 @@ std::string assemble(std::span<Side> sides, const std::string& title) {
     out += i == 0 ? "" : "-" + std::to_string(i + 1);
     out += "\">";
     const std::string own = sides.size() == 1 ? title : sides[i].title;
-    out += base::base64_encode(encode_page_data(sides[i].profile, sides[i].tree, own));
+    out +=
+        base::base64_encode(encode_page_data(sides[i].profile, sides[i].event, sides[i].tree, own));
     out += "</script>\n";
   }
   return out + script_and_end();
@@ -139,7 +141,7 @@ std::string assemble(std::span<Side> sides, const std::string& title) {
 } // namespace
 
 base::Result<std::string> write_page(const profile::Profile& profile, const PageOptions& options) {
-  JPROF_TRY_ASSIGN(Side side, make_side(profile));
+  JPROF_TRY_ASSIGN(Side side, make_side(profile, options.event));
   std::string title = options.title.empty() ? profile.info().title : options.title;
   return assemble(std::span(&side, 1), title.empty() ? "capture" : title);
 }
@@ -147,8 +149,8 @@ base::Result<std::string> write_page(const profile::Profile& profile, const Page
 base::Result<std::string> write_diff_page(const profile::Profile& base,
                                           const profile::Profile& changed,
                                           const PageOptions& options) {
-  JPROF_TRY_ASSIGN(Side first, make_side(base));
-  JPROF_TRY_ASSIGN(Side second, make_side(changed));
+  JPROF_TRY_ASSIGN(Side first, make_side(base, options.base_event));
+  JPROF_TRY_ASSIGN(Side second, make_side(changed, options.event));
   std::string title = options.title;
   if (title.empty()) {
     title = second.title + " compared with " + first.title;

@@ -10,7 +10,9 @@
 namespace jprof::page {
 
 struct PageOptions {
-  std::string title; // empty: the profile's own
+  std::string title;                                  // empty: the profile's own
+  profile::EventId event = profile::kFirstEvent;      // the one that it shows
+  profile::EventId base_event = profile::kFirstEvent; // ... of the base, where there are two
 };
 
 // The capture page: one self-contained HTML file that works from disk without a network. Equal

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,10 @@ enum class StringId : std::uint32_t {};
 enum class FrameId : std::uint32_t {};
 enum class StackId : std::uint32_t {};
 enum class ThreadId : std::uint32_t {};
+enum class EventId : std::uint32_t {};
 
-inline constexpr StringId kNoString{0}; // always the empty string
+inline constexpr StringId kNoString{0};  // always the empty string
+inline constexpr EventId kFirstEvent{0}; // every profile has it
 
 enum class FrameKind : std::uint8_t {
   kUnknown, // imported text that does not say which
@@ -69,7 +72,7 @@ struct Thread {
 };
 
 // One observation, or `count` of them merged if the source has no times (then has_times is false
-// and time is 0), or none if the frame is a kRest. `weight` is in the profile's unit; widths are
+// and time is 0), or none if the frame is a kRest. `weight` is in its event's unit; widths are
 // proportional to it.
 struct Sample {
   std::chrono::nanoseconds time{0}; // since ProfileInfo::start
@@ -101,15 +104,23 @@ struct Gap {
 // The label of a fact that a reader must not overlook: why the shares may mislead.
 inline constexpr std::string_view kWarningFact = "warning";
 
-struct ProfileInfo {
-  std::string title;         // "checkout-7d9f / app", never trusted as markup
-  std::string event = "cpu"; // cpu, wall, alloc, lock
+// What was observed, how, and what is missing of it. Samples of different events are never added:
+// bytes are no nanoseconds, and time on the CPU is part of the time that passes.
+struct EventInfo {
+  std::string name = "cpu"; // cpu, wall, alloc, lock; unique in a profile
   Unit unit = Unit::kSamples;
-  std::string engine;                          // "cpu-timer"
-  std::string walker;                          // "vmstructs"
-  std::chrono::nanoseconds interval{0};        // asked for; 0: unknown
-  std::chrono::nanoseconds interval_got{0};    // actual mean; 0: unknown
-  std::chrono::system_clock::time_point start; // the epoch if unknown
+  std::string engine;                       // "cpu-timer"
+  std::string walker;                       // "vmstructs"
+  std::chrono::nanoseconds interval{0};     // asked for; 0: unknown
+  std::chrono::nanoseconds interval_got{0}; // actual mean; 0: unknown
+  std::vector<Loss> losses;
+  std::vector<Gap> gaps; // by time; their samples are part of `losses`
+};
+
+struct ProfileInfo {
+  std::string title; // "checkout-7d9f / app", never trusted as markup
+  std::vector<EventInfo> events = std::vector<EventInfo>(1); // by EventId; at least one
+  std::chrono::system_clock::time_point start;               // the epoch if unknown
   std::chrono::nanoseconds duration{0};
   bool has_times = false;
   bool has_threads = false;
@@ -118,10 +129,15 @@ struct ProfileInfo {
   // What is missing or damaged in the file that this was read from, and what could be read; empty
   // if it is whole. It describes that file: no writer writes it.
   std::string damage;
-  std::vector<Loss> losses;
-  std::vector<Gap> gaps; // by time; their samples are part of `losses`
   // Everything else worth showing, in order: {"JVM", "OpenJDK 17.0.15"}, {"agent CPU", "1.2 ms"}.
   std::vector<std::pair<std::string, std::string>> facts;
+};
+
+// The samples of one event.
+struct EventSamples {
+  std::vector<Sample> samples; // by time if has_times
+  std::uint64_t total_weight = 0;
+  std::uint64_t total_count = 0;
 };
 
 class Profile {
@@ -140,11 +156,18 @@ class Profile {
   std::span<const Thread> threads() const {
     return threads_;
   } // [0] is "unknown" if has_threads is false
-  std::span<const Sample> samples() const { return samples_; } // by time if has_times
+  std::size_t event_count() const { return events_.size(); } // at least 1
+  const EventSamples& event(EventId id = kFirstEvent) const {
+    return events_[static_cast<std::size_t>(id)];
+  }
+  const EventInfo& event_info(EventId id = kFirstEvent) const {
+    return info_.events[static_cast<std::size_t>(id)];
+  }
+  bool has_samples() const { // of any event; a rest is none
+    return std::ranges::any_of(events_, [](const EventSamples& e) { return e.total_count > 0; });
+  }
   std::size_t string_count() const { return strings_.size(); }
   std::size_t stack_count() const { return stack_begins_.size() - 1; }
-  std::uint64_t total_weight() const { return total_weight_; }
-  std::uint64_t total_count() const { return total_count_; }
 
  private:
   friend class ProfileBuilder;
@@ -156,9 +179,7 @@ class Profile {
   std::vector<Thread> threads_;
   std::vector<FrameId> stack_frames_;
   std::vector<std::size_t> stack_begins_;
-  std::vector<Sample> samples_;
-  std::uint64_t total_weight_ = 0;
-  std::uint64_t total_count_ = 0;
+  std::vector<EventSamples> events_;
 };
 
 } // namespace jprof::profile

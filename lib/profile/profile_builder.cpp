@@ -13,7 +13,7 @@ struct ProfileBuilder::State {
   ProfileInfo info;
   Dictionary dictionary;
   std::vector<Thread> threads;
-  std::vector<Sample> samples;
+  std::vector<EventSamples> events;
 };
 
 ProfileBuilder::ProfileBuilder() : state_(std::make_unique<State>()) {}
@@ -42,8 +42,13 @@ ThreadId ProfileBuilder::add_thread(const Thread& thread) {
   return static_cast<ThreadId>(state_->threads.size() - 1);
 }
 
-void ProfileBuilder::add_sample(const Sample& sample) {
-  state_->samples.push_back(sample);
+void ProfileBuilder::add_sample(const Sample& sample, EventId event) {
+  State& s = *state_;
+  const auto at = static_cast<std::size_t>(event);
+  if (at >= s.events.size()) {
+    s.events.resize(at + 1);
+  }
+  s.events[at].samples.push_back(sample);
 }
 
 ProfileInfo& ProfileBuilder::info() {
@@ -56,14 +61,18 @@ Profile ProfileBuilder::build() {
   if (s.threads.empty()) {
     s.threads.emplace_back();
   }
-  for (const Sample& sample : s.samples) {
-    JPROF_CHECK(static_cast<std::size_t>(sample.stack) < s.dictionary.stack_count());
-    JPROF_CHECK(static_cast<std::size_t>(sample.thread) < s.threads.size());
-    profile.total_weight_ += sample.weight;
-    profile.total_count_ += sample.count;
-  }
-  if (s.info.has_times) {
-    std::ranges::stable_sort(s.samples, {}, &Sample::time);
+  JPROF_CHECK(!s.info.events.empty() && s.events.size() <= s.info.events.size());
+  s.events.resize(s.info.events.size());
+  for (EventSamples& event : s.events) {
+    for (const Sample& sample : event.samples) {
+      JPROF_CHECK(static_cast<std::size_t>(sample.stack) < s.dictionary.stack_count());
+      JPROF_CHECK(static_cast<std::size_t>(sample.thread) < s.threads.size());
+      event.total_weight += sample.weight;
+      event.total_count += sample.count;
+    }
+    if (s.info.has_times) {
+      std::ranges::stable_sort(event.samples, {}, &Sample::time);
+    }
   }
   profile.info_ = std::move(s.info);
   profile.strings_ = s.dictionary.take_strings();
@@ -71,7 +80,7 @@ Profile ProfileBuilder::build() {
   profile.threads_ = std::move(s.threads);
   profile.stack_frames_ = s.dictionary.take_stack_frames();
   profile.stack_begins_ = s.dictionary.take_stack_begins();
-  profile.samples_ = std::move(s.samples);
+  profile.events_ = std::move(s.events);
   return profile;
 }
 

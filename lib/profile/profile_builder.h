@@ -25,14 +25,17 @@ class ProfileBuilder {
   // Root first. The empty stack is a stack like any other.
   StackId intern_stack(std::span<const FrameId> root_first);
   ThreadId add_thread(const Thread& thread);
-  // Ids must come from this builder.
-  void add_sample(const Sample& sample);
+  // Ids must come from this builder, and the event must be one of info() when build() is called.
+  void add_sample(const Sample& sample, EventId event = kFirstEvent);
 
   // May be filled at any time before build().
   ProfileInfo& info();
+  EventInfo& event_info(EventId event = kFirstEvent) {
+    return info().events[static_cast<std::size_t>(event)];
+  }
 
-  // Sorts the samples by time if has_times and returns the profile; the builder is empty
-  // afterwards.
+  // Sorts the samples of each event by time if has_times and returns the profile; the builder is
+  // empty afterwards.
   Profile build();
 
  private:

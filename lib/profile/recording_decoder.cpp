@@ -222,15 +222,17 @@ RecordingDecoder::Outcome RecordingDecoder::decode_threads(std::string_view byte
 }
 
 RecordingDecoder::Outcome RecordingDecoder::add_samples(std::string_view bytes) {
-  std::vector<Sample> block;
+  SampleBlock block;
   if (!decode_samples(bytes, kMaxChunkSamples, block)) {
     return Outcome::kDamaged;
   }
-  if (entries_ + block.size() > options_.samples) {
+  if (entries_ + block.samples.size() > options_.samples) {
     return Outcome::kLimit;
   }
-  for (const Sample& sample : block) {
-    if (const Outcome outcome = add_sample(sample); outcome != Outcome::kOk) {
+  const std::size_t events = static_cast<std::size_t>(block.event) + 1;
+  totals_.resize(std::max(totals_.size(), events));
+  for (const Sample& sample : block.samples) {
+    if (const Outcome outcome = add_sample(block.event, sample); outcome != Outcome::kOk) {
       return outcome;
     }
   }
@@ -249,14 +251,15 @@ bool RecordingDecoder::note_thread(ThreadId id) {
   return true;
 }
 
-RecordingDecoder::Outcome RecordingDecoder::add_sample(Sample sample) {
+RecordingDecoder::Outcome RecordingDecoder::add_sample(EventId event, Sample sample) {
   if (!note_thread(sample.thread)) {
     return Outcome::kLimit;
   }
   ++entries_;
-  samples_ += sample.count > 0 ? 1U : 0U;
-  weight_ += sample.weight;
-  count_ += sample.count;
+  EventTotals& totals = totals_[static_cast<std::size_t>(event)];
+  totals.samples += sample.count > 0 ? 1U : 0U;
+  totals.weight += sample.weight;
+  totals.count += sample.count;
   const auto file_stack = static_cast<std::uint64_t>(sample.stack);
   if (file_stack >= stacks_.size()) {
     ++samples_without_stack_;
@@ -265,17 +268,17 @@ RecordingDecoder::Outcome RecordingDecoder::add_sample(Sample sample) {
     sample.stack = stacks_[static_cast<std::size_t>(file_stack)];
   }
   if (options_.times == SampleTimes::kKeep) {
-    kept_.push_back(sample);
+    kept_.push_back({event, sample});
     return Outcome::kOk;
   }
   sample.time = {};
   const auto [at, is_new] =
-      merged_.try_emplace({sample.thread, sample.stack, sample.state}, kept_.size());
+      merged_.try_emplace({event, sample.thread, sample.stack, sample.state}, kept_.size());
   if (is_new) {
-    kept_.push_back(sample);
+    kept_.push_back({event, sample});
   } else {
-    kept_[at->second].weight += sample.weight;
-    kept_[at->second].count += sample.count;
+    kept_[at->second].sample.weight += sample.weight;
+    kept_[at->second].sample.count += sample.count;
   }
   return Outcome::kOk;
 }
@@ -286,14 +289,17 @@ Profile RecordingDecoder::build(ProfileInfo info) {
     ids.emplace_hint(ids.end(), file_id, builder_.add_thread(thread));
   }
   auto last = ids.end();
-  for (Sample& sample : kept_) {
+  for (auto& [event, sample] : kept_) {
     if (last == ids.end() || last->first != sample.thread) {
       last = ids.find(sample.thread);
     }
     sample.thread = last->second;
-    builder_.add_sample(sample);
+    builder_.add_sample(sample, event);
   }
   kept_ = {};
+  while (info.events.size() < totals_.size()) {
+    info.events.emplace_back().name = kDamaged;
+  }
   info.has_times = info.has_times && options_.times == SampleTimes::kKeep;
   builder_.info() = std::move(info);
   return builder_.build();

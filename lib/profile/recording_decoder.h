@@ -15,6 +15,14 @@
 
 namespace jprof::profile {
 
+// Of one event.
+struct EventTotals {
+  std::uint64_t samples = 0; // entries whose count is not 0
+  std::uint64_t weight = 0;
+  std::uint64_t count = 0;
+  friend bool operator==(const EventTotals&, const EventTotals&) = default;
+};
+
 // Turns the payloads of data chunks into a profile, translating the file's ids to the builder's. A
 // gap in the file's ids (a damaged chunk) becomes entries that say so. One thread at a time.
 class RecordingDecoder {
@@ -25,12 +33,12 @@ class RecordingDecoder {
   // Whatever precedes the damage is kept.
   Outcome decode(std::string_view payload);
 
-  std::uint64_t samples() const { return samples_; }
-  std::uint64_t weight() const { return weight_; }
-  std::uint64_t count() const { return count_; }
+  // By event; those beyond the last one that has samples are missing.
+  const std::vector<EventTotals>& totals() const { return totals_; }
   // Samples whose stack was in a damaged chunk.
   std::uint64_t samples_without_stack() const { return samples_without_stack_; }
 
+  // Samples of an event that `info` does not name are of one that it calls "[damaged]".
   Profile build(ProfileInfo info);
 
  private:
@@ -39,12 +47,16 @@ class RecordingDecoder {
   Outcome decode_stacks(std::string_view bytes);
   Outcome decode_threads(std::string_view bytes);
   Outcome add_samples(std::string_view bytes);
-  Outcome add_sample(Sample sample);
+  Outcome add_sample(EventId event, Sample sample);
   bool note_thread(ThreadId id);
   FrameId damaged_frame();
   StackId damaged_stack();
 
-  using MergeKey = std::tuple<ThreadId, StackId, ThreadState>;
+  using MergeKey = std::tuple<EventId, ThreadId, StackId, ThreadState>;
+  struct KeptSample {
+    EventId event;
+    Sample sample;
+  };
 
   ReadOptions options_;
   ProfileBuilder builder_;
@@ -56,13 +68,11 @@ class RecordingDecoder {
   std::map<ThreadId, Thread> threads_;
   std::optional<ThreadId> last_thread_;    // in threads_; samples come thread by thread
   std::map<MergeKey, std::size_t> merged_; // into kept_
-  std::vector<Sample> kept_;
+  std::vector<KeptSample> kept_;
   std::size_t stack_frames_ = 0;
   std::size_t shown_bytes_ = 0; // of names with lines
   std::uint64_t entries_ = 0;
-  std::uint64_t samples_ = 0; // entries whose count is not 0
-  std::uint64_t weight_ = 0;
-  std::uint64_t count_ = 0;
+  std::vector<EventTotals> totals_;
   std::uint64_t samples_without_stack_ = 0;
 };
 

@@ -57,23 +57,31 @@ enum class SampleTag : std::uint64_t {
 // Fields of an info chunk.
 enum class InfoTag : std::uint64_t {
   kTitle = 1,
-  kEvent = 2,
-  kUnit = 3,
-  kEngine = 4,
-  kWalker = 5,
-  kInterval = 6,
-  kIntervalGot = 7,
-  kStart = 8,
-  kDuration = 9,
-  kHasTimes = 10,
-  kHasThreads = 11,
-  kPartial = 12,
-  kLoss = 13,
-  kFact = 14,
-  kGap = 15,
+  kEvent = 2, // once for each, in the order of their numbers
+  kStart = 3,
+  kDuration = 4,
+  kHasTimes = 5,
+  kHasThreads = 6,
+  kPartial = 7,
+  kFact = 8,
 };
 
-// Fields of an end chunk.
-enum class EndTag : std::uint64_t { kSamples = 1, kWeight = 2, kCount = 3 };
+// Fields of InfoTag::kEvent.
+enum class EventTag : std::uint64_t {
+  kName = 1,
+  kUnit = 2,
+  kEngine = 3,
+  kWalker = 4,
+  kInterval = 5,
+  kIntervalGot = 6,
+  kLoss = 7,
+  kGap = 8,
+};
+
+// Fields of an end chunk: the totals of each event, in the order of their numbers.
+enum class EndTag : std::uint64_t { kEvent = 1 };
+
+// An untrusted file may claim millions. What one capture can observe is a handful.
+inline constexpr std::size_t kMaxEvents = 16;
 
 } // namespace jprof::profile

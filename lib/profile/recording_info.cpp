@@ -21,6 +21,9 @@ constexpr std::size_t kMaxEntries = 4096;
 constexpr std::uint64_t tag_of(InfoTag tag) {
   return static_cast<std::uint64_t>(tag);
 }
+constexpr std::uint64_t tag_of(EventTag tag) {
+  return static_cast<std::uint64_t>(tag);
+}
 
 std::string clean(std::string_view text) {
   return base::sanitize_utf8(text);
@@ -35,14 +38,14 @@ Unit unit_of(std::uint64_t value) {
                                                            : Unit::kSamples;
 }
 
-void decode_loss(ByteReader in, ProfileInfo& out) {
+void decode_loss(ByteReader in, EventInfo& out) {
   Loss loss{.reason = clean(in.text()), .samples = in.varint(), .weight = in.varint()};
   if (in.ok() && out.losses.size() < kMaxEntries) {
     out.losses.push_back(std::move(loss));
   }
 }
 
-void decode_gap(ByteReader in, ProfileInfo& out) {
+void decode_gap(ByteReader in, EventInfo& out) {
   Gap gap;
   gap.reason = clean(in.text());
   gap.from = positive(in.zigzag());
@@ -61,30 +64,54 @@ void decode_fact(ByteReader in, ProfileInfo& out) {
   }
 }
 
-void decode_field(InfoTag tag, std::string_view bytes, ProfileInfo& out) {
+void decode_event_field(EventTag tag, std::string_view bytes, EventInfo& out) {
+  ByteReader in(bytes);
+  switch (tag) {
+  case EventTag::kName:
+    out.name = clean(bytes);
+    break;
+  case EventTag::kUnit:
+    out.unit = unit_of(in.varint());
+    break;
+  case EventTag::kEngine:
+    out.engine = clean(bytes);
+    break;
+  case EventTag::kWalker:
+    out.walker = clean(bytes);
+    break;
+  case EventTag::kInterval:
+    out.interval = positive(in.zigzag());
+    break;
+  case EventTag::kIntervalGot:
+    out.interval_got = positive(in.zigzag());
+    break;
+  case EventTag::kLoss:
+    decode_loss(in, out);
+    break;
+  case EventTag::kGap:
+    decode_gap(in, out);
+    break;
+  }
+}
+
+bool decode_event(std::string_view bytes, EventInfo& out) {
+  ByteReader in(bytes);
+  std::uint64_t tag = 0;
+  std::string_view content;
+  while (in.field(tag, content)) {
+    decode_event_field(static_cast<EventTag>(tag), content, out);
+  }
+  return in.ok();
+}
+
+bool decode_field(InfoTag tag, std::string_view bytes, ProfileInfo& out) {
   ByteReader in(bytes);
   switch (tag) {
   case InfoTag::kTitle:
     out.title = clean(bytes);
     break;
   case InfoTag::kEvent:
-    out.event = clean(bytes);
-    break;
-  case InfoTag::kUnit:
-    out.unit = unit_of(in.varint());
-    break;
-  case InfoTag::kEngine:
-    out.engine = clean(bytes);
-    break;
-  case InfoTag::kWalker:
-    out.walker = clean(bytes);
-    break;
-  case InfoTag::kInterval:
-    out.interval = positive(in.zigzag());
-    break;
-  case InfoTag::kIntervalGot:
-    out.interval_got = positive(in.zigzag());
-    break;
+    return out.events.size() < kMaxEvents && decode_event(bytes, out.events.emplace_back());
   case InfoTag::kStart:
     out.start =
         system_clock::time_point(duration_cast<system_clock::duration>(nanoseconds(in.zigzag())));
@@ -102,16 +129,37 @@ void decode_field(InfoTag tag, std::string_view bytes, ProfileInfo& out) {
     out.partial = true;
     out.partial_reason = clean(bytes);
     break;
-  case InfoTag::kLoss:
-    decode_loss(in, out);
-    break;
   case InfoTag::kFact:
     decode_fact(in, out);
     break;
-  case InfoTag::kGap:
-    decode_gap(in, out);
-    break;
   }
+  return true;
+}
+
+void encode_event(const EventInfo& event, ByteWriter& out) {
+  ByteWriter fields;
+  fields.field(tag_of(EventTag::kName), event.name);
+  fields.varint_field(tag_of(EventTag::kUnit), static_cast<std::uint64_t>(event.unit));
+  fields.field(tag_of(EventTag::kEngine), event.engine);
+  fields.field(tag_of(EventTag::kWalker), event.walker);
+  fields.zigzag_field(tag_of(EventTag::kInterval), event.interval.count());
+  fields.zigzag_field(tag_of(EventTag::kIntervalGot), event.interval_got.count());
+  for (const Loss& loss : event.losses) {
+    ByteWriter inner;
+    inner.text(loss.reason);
+    inner.varint(loss.samples);
+    inner.varint(loss.weight);
+    fields.field(tag_of(EventTag::kLoss), inner.bytes());
+  }
+  for (const Gap& gap : event.gaps) {
+    ByteWriter inner;
+    inner.text(gap.reason);
+    inner.zigzag(gap.from.count());
+    inner.zigzag(gap.to.count());
+    inner.varint(gap.samples);
+    fields.field(tag_of(EventTag::kGap), inner.bytes());
+  }
+  out.field(tag_of(InfoTag::kEvent), fields.bytes());
 }
 
 } // namespace
@@ -119,12 +167,9 @@ void decode_field(InfoTag tag, std::string_view bytes, ProfileInfo& out) {
 std::string encode_info(const ProfileInfo& info) {
   ByteWriter out;
   out.field(tag_of(InfoTag::kTitle), info.title);
-  out.field(tag_of(InfoTag::kEvent), info.event);
-  out.varint_field(tag_of(InfoTag::kUnit), static_cast<std::uint64_t>(info.unit));
-  out.field(tag_of(InfoTag::kEngine), info.engine);
-  out.field(tag_of(InfoTag::kWalker), info.walker);
-  out.zigzag_field(tag_of(InfoTag::kInterval), info.interval.count());
-  out.zigzag_field(tag_of(InfoTag::kIntervalGot), info.interval_got.count());
+  for (const EventInfo& event : info.events) {
+    encode_event(event, out);
+  }
   out.zigzag_field(tag_of(InfoTag::kStart),
                    duration_cast<nanoseconds>(info.start.time_since_epoch()).count());
   out.zigzag_field(tag_of(InfoTag::kDuration), info.duration.count());
@@ -133,39 +178,30 @@ std::string encode_info(const ProfileInfo& info) {
   if (info.partial) {
     out.field(tag_of(InfoTag::kPartial), info.partial_reason);
   }
-  for (const Loss& loss : info.losses) {
-    ByteWriter inner;
-    inner.text(loss.reason);
-    inner.varint(loss.samples);
-    inner.varint(loss.weight);
-    out.field(tag_of(InfoTag::kLoss), inner.bytes());
-  }
   for (const auto& [key, value] : info.facts) {
     ByteWriter inner;
     inner.text(key);
     inner.text(value);
     out.field(tag_of(InfoTag::kFact), inner.bytes());
   }
-  for (const Gap& gap : info.gaps) {
-    ByteWriter inner;
-    inner.text(gap.reason);
-    inner.zigzag(gap.from.count());
-    inner.zigzag(gap.to.count());
-    inner.varint(gap.samples);
-    out.field(tag_of(InfoTag::kGap), inner.bytes());
-  }
   return out.take();
 }
 
 bool decode_info(std::string_view bytes, ProfileInfo& out) {
   out = ProfileInfo{};
+  out.events.clear();
   ByteReader in(bytes);
   std::uint64_t tag = 0;
   std::string_view content;
-  while (in.field(tag, content)) {
-    decode_field(static_cast<InfoTag>(tag), content, out);
+  bool sound = true;
+  while (sound && in.field(tag, content)) {
+    sound = decode_field(static_cast<InfoTag>(tag), content, out);
   }
-  return in.ok();
+  if (out.events.empty()) {
+    out.events.emplace_back();
+    sound = false;
+  }
+  return sound && in.ok();
 }
 
 } // namespace jprof::profile

@@ -7,40 +7,38 @@
 #include "lib/profile/byte_codec.h"
 #include "lib/profile/recording_chunk.h"
 #include "lib/profile/recording_decoder.h"
+#include "lib/profile/recording_format.h"
 #include "lib/profile/recording_info.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace jprof::profile {
 namespace {
 
 using base::ErrorCode;
 
-struct Totals {
-  std::uint64_t samples = 0;
-  std::uint64_t weight = 0;
-  std::uint64_t count = 0;
-};
-
-bool decode_end(std::string_view payload, Totals& out) {
+bool decode_end(std::string_view payload, std::vector<EventTotals>& out) {
   ByteReader in(payload);
   std::uint64_t tag = 0;
   std::string_view content;
-  while (in.field(tag, content)) {
-    ByteReader value(content);
-    switch (static_cast<EndTag>(tag)) {
-    case EndTag::kSamples:
-      out.samples = value.varint();
-      break;
-    case EndTag::kWeight:
-      out.weight = value.varint();
-      break;
-    case EndTag::kCount:
-      out.count = value.varint();
-      break;
+  bool sound = true;
+  while (sound && in.field(tag, content)) {
+    if (static_cast<EndTag>(tag) == EndTag::kEvent) {
+      ByteReader event(content);
+      out.push_back({.samples = event.varint(), .weight = event.varint(), .count = event.varint()});
+      sound = event.ok() && out.size() <= kMaxEvents;
     }
   }
-  return in.ok();
+  return sound && in.ok();
+}
+
+std::uint64_t samples_in(const std::vector<EventTotals>& totals) {
+  std::uint64_t sum = 0;
+  for (const EventTotals& event : totals) {
+    sum += event.samples;
+  }
+  return sum;
 }
 
 class Reader {
@@ -64,7 +62,9 @@ class Reader {
                                  : info_.partial_reason + "; " + health_.problem;
     }
     if (health_.lost_samples > 0) {
-      info_.losses.push_back({.reason = "damaged chunk", .samples = health_.lost_samples});
+      // Which events they were of, the chunk might have said.
+      info_.events.front().losses.push_back(
+          {.reason = "damaged chunk", .samples = health_.lost_samples});
     }
     return Recording{decoder_.build(std::move(info_)), std::move(health_)};
   }
@@ -159,10 +159,11 @@ class Reader {
   }
 
   void judge() {
-    const bool totals_agree = totals_.samples == decoder_.samples() &&
-                              totals_.weight == decoder_.weight() &&
-                              totals_.count == decoder_.count();
-    const std::string read = base::counted(decoder_.samples(), "sample") + " in " +
+    std::vector<EventTotals> found = decoder_.totals();
+    found.resize(std::max(found.size(), totals_.size()));
+    const bool totals_agree = totals_ == found;
+    const std::uint64_t samples = samples_in(found);
+    const std::string read = base::counted(samples, "sample") + " in " +
                              base::counted(health_.chunks, "chunk") + " could be read";
     if (health_.damaged_chunks > 0 || damaged_between_ || missing_chunk_) {
       health_.problem = "the recording is damaged; " + read;
@@ -175,8 +176,8 @@ class Reader {
     }
     health_.complete = health_.problem.empty();
     // If the end is there, what is missing is known exactly.
-    if (ended_ && totals_.samples > decoder_.samples()) {
-      health_.lost_samples = totals_.samples - decoder_.samples();
+    if (const std::uint64_t written = samples_in(totals_); ended_ && written > samples) {
+      health_.lost_samples = written - samples;
     }
   }
 
@@ -186,7 +187,7 @@ class Reader {
   RecordingDecoder decoder_;
   ProfileInfo info_;
   RecordingHealth health_;
-  Totals totals_;
+  std::vector<EventTotals> totals_;
   std::uint64_t raw_bytes_ = 0;
   std::uint32_t next_sequence_ = 0;
   bool ended_ = false;

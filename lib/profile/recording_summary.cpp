@@ -31,6 +31,7 @@ class Summarizer {
     while (read_chunk()) {
     }
     out_.threads = threads_.size();
+    out_.events.resize(std::max(out_.events.size(), out_.info.events.size()));
     return std::move(out_);
   }
 
@@ -80,28 +81,32 @@ class Summarizer {
   }
 
   bool add_samples(std::string_view payload) {
-    std::vector<Sample> samples;
+    std::vector<SampleBlock> blocks;
     ByteReader in(payload);
     std::uint64_t tag = 0;
     std::string_view content;
     while (in.field(tag, content)) {
       if (static_cast<DataTag>(tag) == DataTag::kSamples &&
-          !decode_samples(content, kMaxChunkSamples, samples)) {
+          !decode_samples(content, kMaxChunkSamples, blocks.emplace_back())) {
         return false;
       }
     }
-    for (const Sample& sample : samples) {
-      add(sample);
+    for (const SampleBlock& block : blocks) {
+      for (const Sample& sample : block.samples) {
+        add(block.event, sample);
+      }
     }
     return in.ok();
   }
 
-  void add(const Sample& sample) {
+  void add(EventId event, const Sample& sample) {
     const bool is_first = std::exchange(nothing_yet_, false);
     out_.first = is_first ? sample.time : std::min(out_.first, sample.time);
     out_.last = is_first ? sample.time : std::max(out_.last, sample.time);
-    ++(sample.count > 0 ? out_.samples : out_.rests);
-    out_.weight += sample.weight;
+    const auto at = static_cast<std::size_t>(event);
+    out_.events.resize(std::max(out_.events.size(), at + 1));
+    ++(sample.count > 0 ? out_.events[at].samples : out_.events[at].rests);
+    out_.events[at].weight += sample.weight;
     threads_.insert(sample.thread);
   }
 

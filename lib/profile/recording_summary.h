@@ -8,15 +8,20 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace jprof::profile {
+
+struct EventSummary {
+  std::uint64_t samples = 0;
+  std::uint64_t rests = 0; // entries with nothing but a weight (lib/profile/rest.h)
+  std::uint64_t weight = 0;
+};
 
 // What a recording says without its stacks and names.
 struct RecordingSummary {
   ProfileInfo info; // the last one; in a truncated recording, the one that opened it
-  std::uint64_t samples = 0;
-  std::uint64_t rests = 0; // entries with nothing but a weight (lib/profile/rest.h)
-  std::uint64_t weight = 0;
+  std::vector<EventSummary> events{1}; // by EventId, at least as many as `info` names
   std::uint64_t threads = 0;           // with samples or rests
   std::chrono::nanoseconds first{0};   // sample or rest, since info.start
   std::chrono::nanoseconds last{0};    // sample or rest

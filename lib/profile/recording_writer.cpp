@@ -6,6 +6,7 @@
 #include "lib/profile/byte_codec.h"
 #include "lib/profile/dictionary.h"
 #include "lib/profile/recording_chunk.h"
+#include "lib/profile/recording_format.h"
 #include "lib/profile/recording_info.h"
 #include "lib/profile/sample_columns.h"
 
@@ -107,16 +108,36 @@ std::size_t encode_stacks(const Dictionary& dictionary, std::span<const StackId>
   return at;
 }
 
+// What the file holds of an event, and what waits for its next chunk.
+struct EventState {
+  SampleColumnOptions columns;
+  std::vector<Sample> waiting;
+  std::uint64_t samples = 0;
+  std::uint64_t weight = 0;
+  std::uint64_t count = 0;
+
+  void add(const Sample& sample) {
+    samples += sample.count > 0 ? 1U : 0U;
+    weight += sample.weight;
+    count += sample.count;
+  }
+  void take_back(const Sample& sample) {
+    samples -= sample.count > 0 ? 1U : 0U;
+    weight -= sample.weight;
+    count -= sample.count;
+  }
+};
+
 } // namespace
 
 struct RecordingWriter::State {
   ByteSink sink;
   RecordingOptions options;
-  SampleColumnOptions columns;
   Dictionary dictionary;
   std::vector<Thread> threads;
   std::vector<std::size_t> changed_threads;
-  std::vector<Sample> waiting;
+  std::vector<EventState> events;
+  std::size_t waiting = 0; // samples, of all events
   // How much of the dictionary has been written.
   std::size_t strings_done = 0;
   std::size_t frames_done = 0;
@@ -127,9 +148,6 @@ struct RecordingWriter::State {
   std::vector<std::uint32_t> file_ids; // by ours
   std::uint32_t sequence = 0;
   std::uint64_t bytes_written = 0;
-  std::uint64_t samples = 0;
-  std::uint64_t weight = 0;
-  std::uint64_t count = 0;
   base::Status failure;
   bool given_up = false;
 
@@ -197,18 +215,26 @@ struct RecordingWriter::State {
   // Writes the last of the waiting chunks, which holds the samples: if the sink refuses it, they
   // keep waiting.
   base::Status write_waiting(ByteWriter& payload) {
-    const auto whole = static_cast<std::size_t>(
-        std::ranges::count_if(waiting, [](const Sample& sample) { return sample.count > 0; }));
-    if (!waiting.empty()) {
-      rename_stacks(file_ids);
-      payload.field(tag_of(DataTag::kSamples), encode_samples(waiting, columns));
+    std::size_t whole = 0;
+    rename_stacks(file_ids);
+    for (std::size_t at = 0; at < events.size(); ++at) {
+      EventState& event = events[at];
+      whole += static_cast<std::size_t>(
+          std::ranges::count_if(event.waiting, [](const Sample& s) { return s.count > 0; }));
+      if (!event.waiting.empty()) {
+        payload.field(tag_of(DataTag::kSamples),
+                      encode_samples(event.waiting, static_cast<EventId>(at), event.columns));
+      }
     }
     if (payload.bytes().empty()) {
-      return failure;
+      return failure; // nothing waits either
     }
     base::Status written = write_chunk(ChunkKind::kData, payload.bytes(), whole);
     if (written) {
-      waiting.clear();
+      for (EventState& event : events) {
+        event.waiting.clear();
+      }
+      waiting = 0;
     } else {
       rename_stacks(stack_order);
     }
@@ -216,8 +242,10 @@ struct RecordingWriter::State {
   }
 
   void rename_stacks(const auto& names) {
-    for (Sample& sample : waiting) {
-      sample.stack = static_cast<StackId>(names[static_cast<std::size_t>(sample.stack)]);
+    for (EventState& event : events) {
+      for (Sample& sample : event.waiting) {
+        sample.stack = static_cast<StackId>(names[static_cast<std::size_t>(sample.stack)]);
+      }
     }
   }
 
@@ -248,9 +276,12 @@ RecordingWriter::RecordingWriter(ByteSink sink, const ProfileInfo& info,
   State& s = *state_;
   s.sink = std::move(sink);
   s.options = options;
-  s.columns = {.has_times = info.has_times,
-               .weight_is_time = info.unit == Unit::kNanoseconds,
-               .time_step = time_step_for(info.interval, options.tick)};
+  JPROF_CHECK(!info.events.empty() && info.events.size() <= kMaxEvents);
+  for (const EventInfo& event : info.events) {
+    s.events.emplace_back().columns = {.has_times = info.has_times,
+                                       .weight_is_time = event.unit == Unit::kNanoseconds,
+                                       .time_step = time_step_for(event.interval, options.tick)};
+  }
   if (s.write(encode_file_header())) {
     s.failure = s.write_chunk(ChunkKind::kInfo, encode_info(info));
   }
@@ -297,15 +328,15 @@ void RecordingWriter::set_thread(ThreadId id, const Thread& thread) {
   state_->changed_threads.push_back(at);
 }
 
-base::Status RecordingWriter::add_sample(const Sample& sample) {
+base::Status RecordingWriter::add_sample(const Sample& sample, EventId event) {
   State& s = *state_;
   JPROF_CHECK(static_cast<std::size_t>(sample.stack) < s.dictionary.stack_count());
   JPROF_CHECK(!s.given_up);
-  s.waiting.push_back(sample);
-  s.samples += sample.count > 0 ? 1U : 0U;
-  s.weight += sample.weight;
-  s.count += sample.count;
-  return s.waiting.size() >= s.options.chunk_samples ? flush() : s.failure;
+  JPROF_CHECK(static_cast<std::size_t>(event) < s.events.size());
+  EventState& of = s.events[static_cast<std::size_t>(event)];
+  of.waiting.push_back(sample);
+  of.add(sample);
+  return ++s.waiting >= s.options.chunk_samples ? flush() : s.failure;
 }
 
 base::Status RecordingWriter::flush() {
@@ -322,30 +353,37 @@ base::Status RecordingWriter::flush() {
   return s.write_waiting(payload);
 }
 
-std::vector<Sample> RecordingWriter::give_up() {
+std::vector<std::vector<Sample>> RecordingWriter::give_up() {
   State& s = *state_;
   s.given_up = true;
   s.failure = {};
-  std::vector<Sample> lost = std::exchange(s.waiting, {});
-  for (const Sample& sample : lost) {
-    s.samples -= sample.count > 0 ? 1U : 0U;
-    s.weight -= sample.weight;
-    s.count -= sample.count;
+  s.waiting = 0;
+  std::vector<std::vector<Sample>> lost;
+  for (EventState& event : s.events) {
+    lost.push_back(std::exchange(event.waiting, {}));
+    for (const Sample& sample : lost.back()) {
+      event.take_back(sample);
+    }
   }
   return lost;
 }
 
 base::Status RecordingWriter::finish(const ProfileInfo& info) {
   State& s = *state_;
+  JPROF_CHECK(info.events.size() == s.events.size());
   JPROF_TRY(flush());
   if (s.bytes_written == 0) {
     JPROF_TRY(s.write(encode_file_header()));
   }
   JPROF_TRY(s.write_chunk(ChunkKind::kInfo, encode_info(info)));
   ByteWriter end;
-  end.varint_field(static_cast<std::uint64_t>(EndTag::kSamples), s.samples);
-  end.varint_field(static_cast<std::uint64_t>(EndTag::kWeight), s.weight);
-  end.varint_field(static_cast<std::uint64_t>(EndTag::kCount), s.count);
+  for (const EventState& event : s.events) {
+    ByteWriter totals;
+    totals.varint(event.samples);
+    totals.varint(event.weight);
+    totals.varint(event.count);
+    end.field(static_cast<std::uint64_t>(EndTag::kEvent), totals.bytes());
+  }
   return s.write_chunk(ChunkKind::kEnd, end.bytes());
 }
 
@@ -353,7 +391,11 @@ std::uint64_t RecordingWriter::bytes_written() const {
   return state_->bytes_written;
 }
 std::uint64_t RecordingWriter::sample_count() const {
-  return state_->samples;
+  std::uint64_t sum = 0;
+  for (const EventState& event : state_->events) {
+    sum += event.samples;
+  }
+  return sum;
 }
 std::size_t RecordingWriter::dictionary_bytes() const {
   return state_->dictionary.memory_bytes();
@@ -383,8 +425,11 @@ base::Status write_recording(const Profile& profile, const ByteSink& sink,
     thread.name = writer.intern_string(profile.string(thread.name));
     writer.add_thread(thread);
   }
-  for (const Sample& sample : profile.samples()) {
-    JPROF_TRY(writer.add_sample(sample));
+  for (std::size_t at = 0; at < profile.event_count(); ++at) {
+    const auto event = static_cast<EventId>(at);
+    for (const Sample& sample : profile.event(event).samples) {
+      JPROF_TRY(writer.add_sample(sample, event));
+    }
   }
   return writer.finish(profile.info());
 }

@@ -47,19 +47,20 @@ class RecordingWriter {
   ThreadId add_thread(const Thread& thread);
   // More may become known about a thread; the last state counts.
   void set_thread(ThreadId id, const Thread& thread);
-  base::Status add_sample(const Sample& sample);
+  // The event must be one of the info that this was made with.
+  base::Status add_sample(const Sample& sample, EventId event = kFirstEvent);
 
   // Writes everything so far to the sink.
   base::Status flush();
-  // After a failure of the sink: returns the samples that are not in the recording, and writes no
-  // more of them. finish() then closes the recording, if the sink takes that much.
-  std::vector<Sample> give_up();
-  // Writes the final info and the totals; the recording is complete then. Call it last, and again
-  // only after it failed.
+  // After a failure of the sink: returns the samples that are not in the recording, by event, and
+  // writes no more of them. finish() then closes the recording, if the sink takes that much.
+  std::vector<std::vector<Sample>> give_up();
+  // Writes the final info, with the same events, and the totals; the recording is complete then.
+  // Call it last, and again only after it failed.
   base::Status finish(const ProfileInfo& info);
 
   std::uint64_t bytes_written() const; // that the sink took
-  std::uint64_t sample_count() const;
+  std::uint64_t sample_count() const;  // of all events
   // Roughly how much memory the dictionary takes.
   std::size_t dictionary_bytes() const;
 

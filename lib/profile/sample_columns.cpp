@@ -102,6 +102,7 @@ std::string encode_times(std::span<const Sample> samples, nanoseconds base,
 }
 
 struct Head {
+  std::uint64_t event = 0;
   std::uint64_t count = 0;
   nanoseconds base{0};
   std::uint64_t unit = 1;
@@ -146,6 +147,7 @@ bool split_columns(std::string_view bytes, Columns& out) {
     out.by_tag[tag] = content;
   }
   ByteReader head(out.at(SampleTag::kHead));
+  out.head.event = head.varint();
   out.head.count = head.varint();
   out.head.base = nanoseconds(head.zigzag());
   out.head.unit = head.varint();
@@ -153,7 +155,7 @@ bool split_columns(std::string_view bytes, Columns& out) {
   const std::uint64_t step = head.varint();
   constexpr std::uint64_t kMaxStep = 1'000'000'000;
   out.head.step = nanoseconds(static_cast<std::int64_t>(std::min(step, kMaxStep)));
-  return in.ok() && head.ok() && step > 0;
+  return in.ok() && head.ok() && step > 0 && out.head.event < kMaxEvents;
 }
 
 bool decode_stacks_and_weights(const Columns& columns, std::span<Sample> samples) {
@@ -178,7 +180,8 @@ nanoseconds time_step_for(nanoseconds interval, nanoseconds tick) {
   return step * std::max<std::int64_t>(1, std::min(tick / 100, kMax) / step);
 }
 
-std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options) {
+std::string encode_samples(std::span<Sample> samples, EventId event,
+                           const SampleColumnOptions& options) {
   std::ranges::stable_sort(samples, {},
                            [](const Sample& s) { return std::tuple(s.thread, s.time); });
   // On a grid of whole steps, so that a rewritten recording keeps its times.
@@ -188,6 +191,7 @@ std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions&
   const nanoseconds base = first / options.time_step * options.time_step;
   const std::uint64_t unit = weight_unit(samples);
   ByteWriter head;
+  head.varint(static_cast<std::uint64_t>(event));
   head.varint(samples.size());
   head.zigzag(base.count());
   head.varint(unit);
@@ -218,7 +222,7 @@ std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions&
   return out.take();
 }
 
-bool decode_samples(std::string_view bytes, std::size_t most, std::vector<Sample>& out) {
+bool decode_samples(std::string_view bytes, std::size_t most, SampleBlock& out) {
   Columns columns;
   // Every sample has at least one byte in the stack column, which limits the claim.
   if (!split_columns(bytes, columns) || columns.head.count > most ||
@@ -244,7 +248,7 @@ bool decode_samples(std::string_view bytes, std::size_t most, std::vector<Sample
                      [](Sample& s, std::uint64_t value) { s.count = value; });
   }
   if (ok) {
-    out.insert(out.end(), block.begin(), block.end());
+    out = {static_cast<EventId>(columns.head.event), std::move(block)};
   }
   return ok;
 }

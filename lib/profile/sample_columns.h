@@ -27,11 +27,17 @@ struct SampleColumnOptions {
   std::chrono::nanoseconds time_step{1000};
 };
 
-// Sorts `samples` in place.
-std::string encode_samples(std::span<Sample> samples, const SampleColumnOptions& options);
+// Samples of one event. Sorts `samples` in place.
+std::string encode_samples(std::span<Sample> samples, EventId event,
+                           const SampleColumnOptions& options);
 
-// Appends to `out`, with the ids of the file; false if the bytes are invalid, and then nothing is
-// appended. `most` limits what one block may claim.
-bool decode_samples(std::string_view bytes, std::size_t most, std::vector<Sample>& out);
+struct SampleBlock {
+  EventId event = kFirstEvent; // below kMaxEvents
+  std::vector<Sample> samples; // with the ids of the file
+};
+
+// False if the bytes are invalid, and then `out` is as before. `most` limits what a block may
+// claim.
+bool decode_samples(std::string_view bytes, std::size_t most, SampleBlock& out);
 
 } // namespace jprof::profile

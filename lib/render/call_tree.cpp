@@ -138,10 +138,10 @@ struct StackSums {
   std::vector<std::uint64_t> weight;
 };
 
-StackSums sum_stacks(const profile::Profile& profile) {
+StackSums sum_stacks(const profile::Profile& profile, profile::EventId event) {
   StackSums sums{std::vector<std::uint64_t>(profile.stack_count()),
                  std::vector<std::uint64_t>(profile.stack_count())};
-  for (const profile::Sample& sample : profile.samples()) {
+  for (const profile::Sample& sample : profile.event(event).samples) {
     const auto stack = static_cast<std::size_t>(sample.stack);
     sums.count[stack] += sample.count;
     sums.weight[stack] += sample.weight;
@@ -254,8 +254,8 @@ std::vector<std::uint64_t> per_node(const std::vector<std::uint64_t>& per_stack,
 
 } // namespace
 
-CallTree build_call_tree(const profile::Profile& profile) {
-  StackSums sums = sum_stacks(profile);
+CallTree build_call_tree(const profile::Profile& profile, profile::EventId event) {
+  StackSums sums = sum_stacks(profile, event);
   Sprout sprout(max_nodes(profile));
   CallTree tree;
   tree.node_of_stack = grow(profile, sums, sprout);

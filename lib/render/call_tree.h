@@ -26,6 +26,7 @@ struct CallTree {
 };
 
 // Equal profiles give equal trees. Memory: about 50 bytes per node while it is being built.
-CallTree build_call_tree(const profile::Profile& profile);
+CallTree build_call_tree(const profile::Profile& profile,
+                         profile::EventId event = profile::kFirstEvent);
 
 } // namespace jprof::render

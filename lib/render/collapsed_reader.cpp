@@ -98,7 +98,7 @@ class CollapsedReader::Intake {
  public:
   Intake(std::string_view title, CountColumns columns) : columns_(columns) {
     builder_.info().title = std::string(title);
-    builder_.info().event = "";
+    builder_.event_info().name = "";
     thread_ = builder_.add_thread({});
   }
 

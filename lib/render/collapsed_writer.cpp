@@ -81,7 +81,7 @@ std::string collapsed_name(std::string_view name) {
 std::string write_collapsed(const profile::Profile& profile, const CollapsedOptions& options) {
   const std::vector<std::string> texts = frame_texts(profile, options.suffix);
   std::map<profile::StackId, std::uint64_t> sums;
-  for (const profile::Sample& sample : profile.samples()) {
+  for (const profile::Sample& sample : profile.event(options.event).samples) {
     sums[sample.stack] += sample.weight;
   }
   std::vector<std::pair<std::string, std::uint64_t>> lines;

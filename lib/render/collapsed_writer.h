@@ -15,6 +15,7 @@ enum class KindSuffix { kNone, kAnnotate };
 
 struct CollapsedOptions {
   KindSuffix suffix = KindSuffix::kNone;
+  profile::EventId event = profile::kFirstEvent;
 };
 
 // Folded text: one line "root;...;leaf WEIGHT" per distinct stack, sorted, so that equal profiles

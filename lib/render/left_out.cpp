@@ -24,8 +24,29 @@ std::vector<std::string> left_out_of(const profile::Profile& profile) {
       out.push_back(label + ": " + value);
     }
   }
-  if (out.empty() && profile.total_count() == 0) {
+  if (out.empty() && !profile.has_samples()) {
     out.emplace_back("it contains no samples: did the program that wrote it fail?");
+  }
+  return out;
+}
+
+std::string other_events(const profile::Profile& profile, profile::EventId shown) {
+  std::string others;
+  for (std::size_t at = 0; at < profile.event_count(); ++at) {
+    const auto event = static_cast<profile::EventId>(at);
+    const std::uint64_t samples = profile.event(event).total_count;
+    if (event != shown && samples > 0) {
+      others += others.empty() ? "" : ", ";
+      others += profile.event_info(event).name + " (" + std::to_string(samples) + ")";
+    }
+  }
+  return others;
+}
+
+std::vector<std::string> left_out_of(const profile::Profile& profile, profile::EventId shown) {
+  std::vector<std::string> out = left_out_of(profile);
+  if (const std::string others = other_events(profile, shown); !others.empty()) {
+    out.push_back(std::string(kOtherEvents) + ": " + others);
   }
   return out;
 }

@@ -44,4 +44,11 @@ class LeftOut {
 // all, since an empty input is also what a pipe gets from a program that failed.
 std::vector<std::string> left_out_of(const profile::Profile& profile);
 
+// The other events of a profile that have samples, for a format that shows one: "wall (812), alloc
+// (9)".
+std::string other_events(const profile::Profile& profile, profile::EventId shown);
+
+// left_out_of(), and the other events.
+std::vector<std::string> left_out_of(const profile::Profile& profile, profile::EventId shown);
+
 } // namespace jprof::render

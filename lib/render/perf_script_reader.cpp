@@ -175,8 +175,8 @@ class PerfIntake {
       builder_.add_sample(sample);
     }
     profile::ProfileInfo& info = builder_.info();
-    info.event = event_;
-    info.unit = in_time_ ? profile::Unit::kNanoseconds : profile::Unit::kSamples;
+    info.events.front().name = event_;
+    info.events.front().unit = in_time_ ? profile::Unit::kNanoseconds : profile::Unit::kSamples;
     info.duration = last_ - first_;
     info.facts.emplace_back("source", "perf script");
     if (ignored_.count() > 0) {

@@ -187,10 +187,10 @@ class SpeedscopeIntake {
     }
     profile::ProfileInfo& info = builder_.info();
     info.has_times = unit_.ends_with("seconds");
-    info.event = unit_ == "bytes" ? "alloc" : "";
-    info.unit = info.has_times     ? profile::Unit::kNanoseconds
-                : unit_ == "bytes" ? profile::Unit::kBytes
-                                   : profile::Unit::kSamples;
+    info.events.front().name = unit_ == "bytes" ? "alloc" : "";
+    info.events.front().unit = info.has_times     ? profile::Unit::kNanoseconds
+                               : unit_ == "bytes" ? profile::Unit::kBytes
+                                                  : profile::Unit::kSamples;
     info.facts.emplace_back("source", "speedscope");
     add_samples(unit_factor(unit_) == 0);
     if (other_units_ > 0) {

@@ -131,7 +131,7 @@ class DumpIntake {
                                 "a dump is the output of jstack PID or jcmd PID Thread.print");
     }
     profile::ProfileInfo& info = builder_.info();
-    info.event = "wall";
+    info.events.front().name = "wall";
     info.has_threads = true;
     info.has_times = dated_ && dumps_ > 1;
     if (info.has_times) {

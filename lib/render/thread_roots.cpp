@@ -43,11 +43,14 @@ class Copy {
   }
 
   profile::Profile finish() {
-    for (const profile::Sample& sample : from_.samples()) {
-      profile::Sample copy = sample;
-      copy.thread = threads_[static_cast<std::size_t>(sample.thread)];
-      copy.stack = stack_of(sample);
-      builder_.add_sample(copy);
+    for (std::size_t at = 0; at < from_.event_count(); ++at) {
+      const auto event = static_cast<profile::EventId>(at);
+      for (const profile::Sample& sample : from_.event(event).samples) {
+        profile::Sample copy = sample;
+        copy.thread = threads_[static_cast<std::size_t>(sample.thread)];
+        copy.stack = stack_of(sample);
+        builder_.add_sample(copy, event);
+      }
     }
     return builder_.build();
   }

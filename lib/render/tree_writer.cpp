@@ -49,8 +49,8 @@ std::string open_object(const profile::Profile& profile, const CallTree& tree, s
 
 } // namespace
 
-std::string write_tree_text(const profile::Profile& profile) {
-  const CallTree tree = build_call_tree(profile);
+std::string write_tree_text(const profile::Profile& profile, profile::EventId event) {
+  const CallTree tree = build_call_tree(profile, event);
   const double whole = tree.total_weight[0] == 0 ? 1 : static_cast<double>(tree.total_weight[0]);
   std::string out = "   total      self   samples  frame\n";
   std::vector<std::uint32_t> depth(tree.size(), 0);
@@ -70,13 +70,13 @@ std::string write_tree_text(const profile::Profile& profile) {
 }
 
 // Without recursion, here or in a JSON library: the stacks may be deeper than ours.
-std::string write_tree_json(const profile::Profile& profile) {
-  const CallTree tree = build_call_tree(profile);
+std::string write_tree_json(const profile::Profile& profile, profile::EventId event) {
+  const CallTree tree = build_call_tree(profile, event);
   std::string out =
       "{\"format\":\"jprof-tree\",\"version\":1,\"title\":" + json_text(profile.info().title) +
-      ",\"event\":" + json_text(profile.info().event) + ",\"unit\":\"" +
-      std::string(unit_word(profile.info().unit)) +
-      "\",\"samples\":" + std::to_string(profile.total_count()) + ",\"tree\":";
+      ",\"event\":" + json_text(profile.event_info(event).name) + ",\"unit\":\"" +
+      std::string(unit_word(profile.event_info(event).unit)) +
+      "\",\"samples\":" + std::to_string(profile.event(event).total_count) + ",\"tree\":";
   std::vector<std::uint32_t> open;
   for (std::uint32_t n = 0; n < tree.size(); ++n) {
     while (!open.empty() && tree.end[open.back()] <= n) {

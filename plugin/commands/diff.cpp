@@ -5,6 +5,7 @@
 #include "lib/capture/capture_id.h"
 #include "lib/cli/foreign_text.h"
 #include "lib/delivery/stored_capture.h"
+#include "lib/formats/event_choice.h"
 #include "lib/formats/format_diff.h"
 #include "lib/formats/output_files.h"
 #include "lib/store/store_factory.h"
@@ -144,6 +145,7 @@ void add_options(cli::Command app, DiffCommand& command) {
   app.flag("-s,--strip-hex", command.options.strip_hex,
            "Addresses in names become 0x... (.svg, .collapsed)");
   app.flag("--negate", command.options.negate, "Swap the colours of more and less (.svg)");
+  app.option("--event", command.options.event, formats::kEventHelp);
   app.option("--title", command.options.title, "Title of pages and pictures");
 }
 

@@ -4,6 +4,7 @@
 
 #include "lib/base/json.h"
 #include "lib/cli/foreign_text.h"
+#include "lib/formats/event_choice.h"
 #include "lib/formats/format_reader.h"
 #include "lib/formats/format_writer.h"
 #include "lib/formats/output_files.h"
@@ -14,6 +15,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace jprof::sidecar {
@@ -30,6 +32,7 @@ struct ConvertOptions {
   std::string to;
   std::string title;
   std::string threads;
+  std::string event;
   bool lines = false;
 };
 
@@ -52,18 +55,27 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
   shut_in({options.input}, options.outputs);
   JPROF_TRY_ASSIGN(const profile::Profile profile,
                    formats::read_profile(options.input, lines_of(options, outputs)));
+  const std::string name = options.input == "-" ? "standard input" : options.input;
+  auto event = formats::find_event(profile, options.event);
+  if (!event) {
+    return base::fail(std::move(event).error().with_context(name));
+  }
   const auto render = [&](Format format) {
-    return formats::write_as(
-        profile, format,
-        {.title = options.title, .threads = formats::thread_roots(options.threads)});
+    return formats::write_as(profile, format,
+                             {.title = options.title,
+                              .threads = formats::thread_roots(options.threads),
+                              .event = *event});
   };
-  const std::vector<std::string> left_out = render::left_out_of(profile);
-  base::Json result = {{"ok", true}, {"samples", profile.total_count()}, {"leftOut", left_out}};
+  const bool all_events = std::ranges::all_of(
+      outputs, [](const auto& output) { return output.format == Format::kRecording; });
+  const std::vector<std::string> left_out =
+      all_events ? render::left_out_of(profile) : render::left_out_of(profile, *event);
+  base::Json result = {
+      {"ok", true}, {"samples", profile.event(*event).total_count}, {"leftOut", left_out}};
   const int code = formats::exit_code_of(profile.info().damage, result);
   JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
   for (const std::string& one : left_out) {
-    cli::print_warning("jprof",
-                       (options.input == "-" ? "standard input" : options.input) + ": " + one);
+    cli::print_warning("jprof", name + ": " + one);
   }
   return code;
 }
@@ -96,6 +108,7 @@ void add_convert(cli::Program& program) {
   command.flag("--lines", options->lines,
                "Distinguish the lines of a method, where the recording knows them: Foo.bar:12");
   command.word_flag("--threads", options->threads, {"thread", "pool"}, formats::kThreadsHelp);
+  command.option("--event", options->event, formats::kEventHelp);
   command.option("--title", options->title, "Title of pages and pictures");
 }
 

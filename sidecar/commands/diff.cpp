@@ -4,6 +4,7 @@
 
 #include "lib/base/json.h"
 #include "lib/cli/foreign_text.h"
+#include "lib/formats/event_choice.h"
 #include "lib/formats/format_diff.h"
 #include "lib/formats/output_files.h"
 #include "sidecar/commands/shut_in.h"
@@ -73,6 +74,7 @@ void add_diff(cli::Program& program) {
   app.flag("-s,--strip-hex", command->options.strip_hex,
            "Addresses in names become 0x... (.svg, .collapsed)");
   app.flag("--negate", command->options.negate, "Swap the colours of more and less (.svg)");
+  app.option("--event", command->options.event, formats::kEventHelp);
   app.option("--title", command->options.title, "Title of pages and pictures");
 }
 

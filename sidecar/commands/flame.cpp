@@ -4,6 +4,7 @@
 
 #include "lib/base/file.h"
 #include "lib/cli/foreign_text.h"
+#include "lib/formats/event_choice.h"
 #include "lib/formats/format_reader.h"
 #include "lib/formats/format_writer.h"
 #include "lib/render/svg_writer.h"
@@ -28,6 +29,7 @@ struct FlameCommand {
   std::string input = "-";
   std::string min_width = "0.1";
   std::string encoding;
+  std::string event;
   std::string name_attributes;
   bool palette = false;
   render::SvgOptions options;
@@ -143,8 +145,9 @@ base::Result<int> flame(FlameCommand& command) {
   }
   JPROF_TRY_ASSIGN(formats::Input input, formats::read_input(command.input));
   const std::string name = input.name;
-  JPROF_TRY_ASSIGN(const formats::Folded folded,
-                   formats::folded_text(std::move(input), formats::KindSuffixes::kYes));
+  JPROF_TRY_ASSIGN(
+      const formats::Folded folded,
+      formats::folded_text(std::move(input), formats::KindSuffixes::kYes, command.event));
   const formats::CountWords words = formats::count_words(folded.unit);
   if (command.options.count_name.empty()) {
     command.options.count_name = words.name;
@@ -164,6 +167,7 @@ base::Result<int> flame(FlameCommand& command) {
 
 void add_look(cli::Command app, FlameCommand& command) {
   render::SvgOptions& options = command.options;
+  app.option("--event", command.event, formats::kEventHelp);
   app.option("--title", options.title, "Title");
   app.option("--subtitle", options.subtitle, "Second line of the title");
   app.option("--notes", options.notes, "A description kept in the file");

@@ -163,13 +163,14 @@ void add_refused(const RecorderResult& result, std::vector<std::string>& residue
 
 void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   const profile::ProfileInfo& info = result.info;
-  out.event = info.event;
-  out.engine = info.engine;
-  out.walker = info.walker;
+  const profile::EventInfo& event = info.events.front();
+  out.event = event.name;
+  out.engine = event.engine;
+  out.walker = event.walker;
   out.start = info.start;
   out.duration = info.duration;
-  out.interval = info.interval;
-  out.interval_got = info.interval_got;
+  out.interval = event.interval;
+  out.interval_got = event.interval_got;
   out.tick = result.tick;
   out.samples = result.samples;
   out.nominal_samples = result.nominal_samples;
@@ -183,7 +184,7 @@ void fill_outcome(const RecorderResult& result, CaptureOutcome& out) {
   out.signals = result.counter(Counter::kEntered);
   out.in_flight = result.in_flight;
   out.accounted = result.accounted;
-  out.losses = info.losses;
+  out.losses = event.losses;
   out.process_cpu = result.coverage.process;
   out.threads = result.threads;
   out.threads_unarmed = result.counter(Counter::kThreadsNeverArmed);

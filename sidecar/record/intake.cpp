@@ -198,8 +198,10 @@ void Intake::check_sink(const base::Status& status) {
     return;
   }
   sink_error_ = status.error();
-  for (const profile::Sample& sample : writer_.give_up()) {
-    take_back(sample);
+  for (const std::vector<profile::Sample>& event : writer_.give_up()) {
+    for (const profile::Sample& sample : event) {
+      take_back(sample);
+    }
   }
 }
 

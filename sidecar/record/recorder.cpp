@@ -435,10 +435,10 @@ class ActiveRecording {
     profile::ProfileInfo info = opening_info(input_, options_, region_.header());
     info.duration = length();
     if (const auto& repeated = intake_.threads().repeated(); repeated.samples > 0) {
-      info.interval_got = nanos(repeated.weight_ns / repeated.samples);
+      info.events.front().interval_got = nanos(repeated.weight_ns / repeated.samples);
     }
-    info.losses = losses_of(result_);
-    info.gaps = gaps_.gaps();
+    info.events.front().losses = losses_of(result_);
+    info.events.front().gaps = gaps_.gaps();
     info.partial = !early_reason_.empty();
     info.partial_reason = early_reason_;
     std::ranges::move(facts_of(result_, options_.interval), std::back_inserter(info.facts));

@@ -158,11 +158,12 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RecorderResult& 
 profile::ProfileInfo opening_info(const RecorderInput& input, const RecorderOptions& options,
                                   const wire::RegionHeader& header) {
   profile::ProfileInfo info = input.info;
-  info.event = "cpu";
-  info.unit = profile::Unit::kNanoseconds;
-  info.engine = engine_name(header.engine);
-  info.walker = walker_name(header.walker);
-  info.interval = options.interval;
+  profile::EventInfo& event = info.events.front();
+  event.name = "cpu";
+  event.unit = profile::Unit::kNanoseconds;
+  event.engine = engine_name(header.engine);
+  event.walker = walker_name(header.walker);
+  event.interval = options.interval;
   info.start = plausible_start(header.start_realtime_ns);
   info.has_times = true;
   info.has_threads = true;

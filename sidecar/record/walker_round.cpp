@@ -62,7 +62,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text, char end) {
 
 WalkerRound round_of(const profile::Profile& profile) {
   WalkerRound round;
-  for (const profile::Sample& sample : profile.samples()) {
+  for (const profile::Sample& sample : profile.event().samples) {
     if (profile::is_rest(profile, sample.stack)) {
       continue; // no walker was asked
     }

@@ -38,15 +38,16 @@ capture::Measured measured_of(const profile::RecordingSummary& summary) {
   std::from_chars(process.data(), process.data() + process.size(), out.pid);
   out.java_version = fact_of(info, "JVM");
   out.agent_version = fact_of(info, "agent");
-  out.event = info.event;
-  out.engine = info.engine;
-  out.walker = info.walker;
-  out.interval = info.interval;
+  const profile::EventInfo& event = info.events.front();
+  out.event = event.name;
+  out.engine = event.engine;
+  out.walker = event.walker;
+  out.interval = event.interval;
   // Nobody knows how long it continued after the last sample that was written.
   out.duration = std::max({nanoseconds(0), info.duration, summary.last});
-  out.samples = summary.samples;
-  out.rests = summary.rests;
-  out.weight_ns = summary.weight;
+  out.samples = summary.events.front().samples;
+  out.rests = summary.events.front().rests;
+  out.weight_ns = summary.events.front().weight;
   out.threads = summary.threads;
   if (summary.samples_in_damage > 0) {
     out.losses.push_back({"damaged chunk", summary.samples_in_damage, 0});

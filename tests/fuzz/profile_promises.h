@@ -27,52 +27,61 @@ inline void require(bool holds) {
 
 // Ids stay within their tables and the totals are those of the samples.
 inline void require_whole(const profile::Profile& profile) {
-  std::uint64_t count = 0;
-  std::uint64_t weight = 0;
-  for (const profile::Sample& sample : profile.samples()) {
-    require(static_cast<std::size_t>(sample.thread) < profile.threads().size());
-    require(static_cast<std::size_t>(sample.stack) < profile.stack_count());
-    require(sample.time.count() >= 0);
-    for (const profile::FrameId frame : profile.stack(sample.stack)) {
-      require(static_cast<std::size_t>(frame) < profile.frames().size());
+  require(profile.event_count() == profile.info().events.size());
+  for (std::size_t at = 0; at < profile.event_count(); ++at) {
+    const profile::EventSamples& event = profile.event(static_cast<profile::EventId>(at));
+    std::uint64_t count = 0;
+    std::uint64_t weight = 0;
+    for (const profile::Sample& sample : event.samples) {
+      require(static_cast<std::size_t>(sample.thread) < profile.threads().size());
+      require(static_cast<std::size_t>(sample.stack) < profile.stack_count());
+      require(sample.time.count() >= 0);
+      for (const profile::FrameId frame : profile.stack(sample.stack)) {
+        require(static_cast<std::size_t>(frame) < profile.frames().size());
+      }
+      count += sample.count;
+      weight += sample.weight;
     }
-    count += sample.count;
-    weight += sample.weight;
+    require(count == event.total_count && weight == event.total_weight);
   }
-  require(count == profile.total_count() && weight == profile.total_weight());
 }
 
 // Every text form keeps the sums, and what we write we read.
-inline void require_sums(const profile::Profile& profile) {
-  const std::string folded = render::write_collapsed(profile);
+inline void require_sums(const profile::Profile& profile, profile::EventId event) {
+  const std::string folded = render::write_collapsed(profile, {.event = event});
   const auto back = render::read_collapsed(folded, "folded");
   require(back.has_value());
-  require(back->total_weight() == profile.total_weight());
+  require(back->event().total_weight == profile.event(event).total_weight);
   (void)render::diff_folded(folded, folded, {.normalize = true, .strip_hex = true});
   (void)render::write_svg(folded);
-  (void)render::write_tree_text(profile);
-  require(base::parse_json(render::write_tree_json(profile),
+  (void)render::write_tree_text(profile, event);
+  require(base::parse_json(render::write_tree_json(profile, event),
                            {.bytes = std::size_t{1} << 30, .depth = 1 << 20})
               .has_value());
 }
 
-inline void require_recording(const profile::Profile& profile) {
+inline void require_recording(const profile::Profile& profile, profile::EventId event) {
   const auto bytes = profile::encode_recording(profile);
   require(bytes.has_value());
   const auto back = profile::read_recording(*bytes);
   require(back.has_value());
-  require(back->profile.total_count() == profile.total_count());
-  require(back->profile.total_weight() == profile.total_weight());
-  require(render::write_collapsed(back->profile) == render::write_collapsed(profile));
+  require(back->profile.event_count() == profile.event_count());
+  require(back->profile.event(event).total_count == profile.event(event).total_count);
+  require(back->profile.event(event).total_weight == profile.event(event).total_weight);
+  require(render::write_collapsed(back->profile, {.event = event}) ==
+          render::write_collapsed(profile, {.event = event}));
 }
 
 inline void require_promises(const profile::Profile& profile) {
   require_whole(profile);
-  // Counts near 2^64 have no sums to keep; no reader gives one such sample above 2^53.
-  if (profile.total_count() < (std::uint64_t{1} << 53) &&
-      profile.total_weight() < (std::uint64_t{1} << 53)) {
-    require_sums(profile);
-    require_recording(profile);
+  for (std::size_t at = 0; at < profile.event_count(); ++at) {
+    const auto event = static_cast<profile::EventId>(at);
+    // Counts near 2^64 have no sums to keep; no reader gives one such sample above 2^53.
+    if (profile.event(event).total_count < (std::uint64_t{1} << 53) &&
+        profile.event(event).total_weight < (std::uint64_t{1} << 53)) {
+      require_sums(profile, event);
+      require_recording(profile, event);
+    }
   }
 }
 

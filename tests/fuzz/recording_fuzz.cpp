@@ -29,12 +29,14 @@ ReadOptions small_limits(SampleTimes times) {
 
 void touch_everything(const Profile& profile) {
   std::size_t sum = 0;
-  for (const Sample& sample : profile.samples()) {
-    sum += profile.string(profile.thread(sample.thread).name).size();
-    for (const FrameId frame : profile.stack(sample.stack)) {
-      const Frame& f = profile.frame(frame);
-      sum += profile.string(f.name).size() + profile.string(f.owner).size() +
-             profile.string(f.signature).size();
+  for (std::size_t event = 0; event < profile.event_count(); ++event) {
+    for (const Sample& sample : profile.event(static_cast<EventId>(event)).samples) {
+      sum += profile.string(profile.thread(sample.thread).name).size();
+      for (const FrameId frame : profile.stack(sample.stack)) {
+        const Frame& f = profile.frame(frame);
+        sum += profile.string(f.name).size() + profile.string(f.owner).size() +
+               profile.string(f.signature).size();
+      }
     }
   }
   if (sum == SIZE_MAX) {

@@ -74,6 +74,22 @@ test('B84: a recording shows in the viewer what its page shows', async () => {
   }
 });
 
+test('B84: of a recording of several events the viewer shows what its page shows, and names the others', async () => {
+  const samples = Array.from({ length: 50 }, (_, i) => sample(i * 3, i % 2, i % 5, 1 + (i % 3)));
+  const bytes = recordingOf({ ...rich(), samples: rich().samples.slice(0, 400), others: [{ event: 'alloc', unit: 2, samples }, { event: 'lock', samples: [] }] });
+  let wanted;
+  await withPage(pageOf(bytes, { name: 'events.jprof' }), {}, async (page) => {
+    wanted = await shown(page);
+  });
+  assert.match(wanted.facts, /samples of other events\s+alloc \(50\)/);
+  assert.doesNotMatch(wanted.facts, /lock/);
+  await withPage(viewer, { wait: true }, async (page) => {
+    await openInViewer(page, given('events.jprof', bytes));
+    await painted(page);
+    assert.deepEqual(await shown(page), wanted);
+  });
+});
+
 test('B84: recordings of the past show in the viewer as their pages do, or are refused as they are', async () => {
   for (const name of readdirSync(recordings).slice(0, 40)) {
     const bytes = readFileSync(join(recordings, name));

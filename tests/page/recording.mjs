@@ -87,14 +87,21 @@ export function fileHeader(major = 1) {
   return head;
 }
 
-function infoOf({ title = 'capture', event = 'cpu', interval = 10e6, start = 0, duration = 0, losses = [], facts = [], gaps = [] }) {
+function eventOf({ event = 'cpu', unit = 1, interval = 10e6, losses = [], gaps = [] }) {
+  const out = new Bytes().field(1, new Bytes().raw(Buffer.from(event))).field(2, new Bytes().varint(unit)).field(5, new Bytes().zigzag(interval));
+  for (const [reason, samples] of losses) out.field(7, new Bytes().text(reason).varint(samples).varint(0));
+  for (const [reason, from, to, samples] of gaps) out.field(8, new Bytes().text(reason).zigzag(from).zigzag(to).varint(samples));
+  return out;
+}
+
+function infoOf(profile) {
+  const { title = 'capture', start = 0, duration = 0, facts = [], others = [] } = profile;
   const text = (value) => new Bytes().raw(Buffer.from(value));
   const number = (value, put = 'zigzag') => new Bytes()[put](value);
-  const out = new Bytes().field(1, text(title)).field(2, text(event)).field(3, number(1, 'varint')).field(6, number(interval));
-  out.field(8, number(start)).field(9, number(duration)).field(10, number(1, 'varint')).field(11, number(1, 'varint'));
-  for (const [reason, samples] of losses) out.field(13, new Bytes().text(reason).varint(samples).varint(0));
-  for (const [key, value] of facts) out.field(14, new Bytes().text(key).text(value));
-  for (const [reason, from, to, samples] of gaps) out.field(15, new Bytes().text(reason).zigzag(from).zigzag(to).varint(samples));
+  const out = new Bytes().field(1, text(title));
+  for (const event of [profile, ...others]) out.field(2, eventOf(event));
+  out.field(3, number(start)).field(4, number(duration)).field(5, number(1, 'varint')).field(6, number(1, 'varint'));
+  for (const [key, value] of facts) out.field(8, new Bytes().text(key).text(value));
   return Buffer.from(out.list);
 }
 
@@ -133,8 +140,8 @@ function dictionaryOf({ frames, stacks, threads }) {
 }
 
 // Times in ns, whole steps; samples by thread, then by time.
-function samplesOf(samples, step) {
-  const head = new Bytes().varint(samples.length).zigzag(0).varint(1).varint(0).varint(step);
+function samplesOf(event, samples, step) {
+  const head = new Bytes().varint(event).varint(samples.length).zigzag(0).varint(1).varint(0).varint(step);
   const times = samples.map(({ thread, time }, i) => (time - (i && samples[i - 1].thread === thread ? samples[i - 1].time : 0)) / step);
   const out = new Bytes().field(1, head).field(2, runs(samples.map((s) => s.thread))).field(3, column(times, 'zigzag'));
   out.field(4, column(samples.map((s) => s.stack))).field(5, column(samples.map((s) => s.weight))).field(6, runs(samples.map((s) => s.state ?? 1)));
@@ -145,17 +152,22 @@ function samplesOf(samples, step) {
 const sum = (samples, of) => samples.reduce((all, s) => all + of(s), 0);
 
 // { title, interval, start, duration (ns), losses, facts, gaps, frames: [{ name, kind, owner, line }], stacks: [[frame, ...] root first],
-// threads: [name], samples: [{ time (ns), thread, stack, weight (ns), state, count }] }; pack(payload): what is stored of a data chunk, as
+// threads: [name], samples: [{ time (ns), thread, stack, weight (ns), state, count }], others: more events: [{ event, unit, interval,
+// losses, gaps, samples }] }; pack(payload): what is stored of a data chunk, as
 // zstd. Returns the bytes of a file.
 export function recordingOf(profile, pack = null) {
-  const { samples, step = 100000 } = profile;
+  const { step = 100000, others = [] } = profile;
+  const events = [profile, ...others];
   const data = [Buffer.from(dictionaryOf(profile).list)];
-  for (let at = 0; at < samples.length; at += MOST_SAMPLES) {
-    const part = samples.slice(at, at + MOST_SAMPLES).sort((a, b) => a.thread - b.thread || a.time - b.time);
-    data.push(Object.assign(Buffer.from(new Bytes().field(5, samplesOf(part, step)).list), { samples: part.filter(({ count = 1 }) => count > 0).length }));
-  }
-  const taken = samples.filter(({ count = 1 }) => count > 0).length;
-  const end = new Bytes().field(1, new Bytes().varint(taken)).field(2, new Bytes().varint(sum(samples, (s) => s.weight))).field(3, new Bytes().varint(sum(samples, (s) => s.count ?? 1)));
+  const taken = (samples) => samples.filter(({ count = 1 }) => count > 0).length;
+  const end = new Bytes();
+  events.forEach(({ samples }, event) => {
+    for (let at = 0; at < samples.length; at += MOST_SAMPLES) {
+      const part = samples.slice(at, at + MOST_SAMPLES).sort((a, b) => a.thread - b.thread || a.time - b.time);
+      data.push(Object.assign(Buffer.from(new Bytes().field(5, samplesOf(event, part, step)).list), { samples: taken(part) }));
+    }
+    end.field(1, new Bytes().varint(taken(samples)).varint(sum(samples, (s) => s.weight)).varint(sum(samples, (s) => s.count ?? 1)));
+  });
   const chunks = [chunk(1, 0, infoOf(profile))];
   for (const payload of data) chunks.push(pack ? chunk(2, chunks.length, pack(payload), { samples: payload.samples, flags: 1, rawBytes: payload.length }) : chunk(2, chunks.length, payload, payload));
   chunks.push(chunk(3, chunks.length, Buffer.from(end.list)));

@@ -7,7 +7,7 @@ import subprocess
 
 CHUNK = struct.Struct("<4sHHIIIIII")  # magic, kind, flags, sequence, stored, raw, samples, two checksums
 FILE_HEAD = 16
-INFO, ZSTD, START = 1, 1, 8
+INFO, ZSTD, START = 1, 1, 3
 
 
 def _varint(data, at):

@@ -116,25 +116,36 @@ class Reader {
 
   finish() {
     const { decoder, ended, info } = this;
-    const read = `${plural(decoder.sampleCount, 'sample')} in ${plural(this.chunks, 'chunk')} could be read`;
+    const first = decoder.event(0);
+    const samples = decoder.events.reduce((sum, event) => sum + event.samples, 0);
+    const count = decoder.events.reduce((sum, event) => sum + event.count, 0);
+    const read = `${plural(samples, 'sample')} in ${plural(this.chunks, 'chunk')} could be read`;
     let problem = '';
     if (this.damaged || this.between || this.missing) problem = `the recording is damaged; ${read}`;
     else if (this.cut || !ended) problem = `the recording was cut off; ${read}`;
-    else if (ended.samples !== decoder.sampleCount || ended.weight !== decoder.weight || ended.count !== decoder.count) problem = `the recording's totals do not agree with its samples; ${read}`;
+    else if (!agree(ended, decoder.events)) problem = `the recording's totals do not agree with its samples; ${read}`;
     else if (this.ignored) problem = `bytes follow the recording's end; ${read}`;
-    if (problem && decoder.count === 0) throw new DamagedData(`${problem}: copy the .jprof again from where it was recorded or stored`);
-    if (ended && ended.samples > decoder.sampleCount) this.lost = ended.samples - decoder.sampleCount;
+    if (problem && count === 0) throw new DamagedData(`${problem}: copy the .jprof again from where it was recorded or stored`);
+    const written = ended ? ended.reduce((sum, event) => sum + event.samples, 0) : 0;
+    if (written > samples) this.lost = written - samples;
     if (problem) info.partial = info.partial ? `${info.partial}; ${problem}` : problem;
-    if (this.lost) info.losses.push(['damaged chunk', this.lost]);
-    return decoder.build(info, describe(info, decoder.count));
+    const [event] = info.events;
+    if (this.lost) event.losses.push(['damaged chunk', this.lost]);
+    const others = decoder.events.flatMap(({ count: own }, i) => (i > 0 && own > 0 ? [`${info.events[i]?.name ?? '[damaged]'} (${own})`] : []));
+    return decoder.build(info, 0, describe(info, event, first.count, others.join(', ')));
   }
 }
 
+// By event. An event without samples may be missing on either side.
+function agree(told, found) {
+  const same = (one, other) => ['samples', 'weight', 'count'].every((which) => (one?.[which] ?? 0) === (other?.[which] ?? 0));
+  return Array.from({ length: Math.max(told.length, found.length) }).every((_, i) => same(told[i], found[i]));
+}
+
 function readEnd(payload) {
-  const totals = { samples: 0, weight: 0, count: 0 };
+  const totals = [];
   new Fields(payload).each((tag, content) => {
-    const which = [null, 'samples', 'weight', 'count'][tag];
-    if (which) totals[which] = content.varint();
+    if (tag === 1) totals.push({ samples: content.varint(), weight: content.varint(), count: content.varint() });
   });
   return totals;
 }

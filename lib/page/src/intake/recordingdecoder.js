@@ -15,6 +15,14 @@ const KIND_ERROR = 10;
 const LAST_KIND = 12;
 const LAST_STATE = 7;
 const NATIVE_KINDS = [6, 7];
+const MOST_EVENTS = 16;
+
+class EventEntries {
+  constructor() {
+    this.entries = { time: new Numbers(), thread: new Numbers(), stack: new Numbers(), state: new Numbers(Uint8Array), weight: new Numbers(), count: new Numbers() };
+    Object.assign(this, { samples: 0, weight: 0, count: 0 });
+  }
+}
 
 export class RecordingDecoder {
   constructor() {
@@ -24,8 +32,7 @@ export class RecordingDecoder {
     this.stacks = []; // numbers of frames, root first
     this.threads = new Map();
     this.stackFrames = 0;
-    this.entries = { time: new Numbers(), thread: new Numbers(), stack: new Numbers(), state: new Numbers(Uint8Array), weight: new Numbers(), count: new Numbers() };
-    Object.assign(this, { sampleCount: 0, weight: 0, count: 0 });
+    this.events = []; // by number
   }
 
   decode(payload) {
@@ -100,8 +107,8 @@ export class RecordingDecoder {
     content.each((tag, own) => columns.set(tag, own));
     const of = (tag) => columns.get(tag) ?? new Fields(new Uint8Array(0));
     const head = of(1);
-    const [count, base, unit, flags, step] = [head.varint(), head.zigzag(), head.varint(), head.varint(), head.varint()];
-    if (count > MOST_CHUNK_SAMPLES || count > of(4).left || !step) throw new Damaged();
+    const [event, count, base, unit, flags, step] = [head.varint(), head.varint(), head.zigzag(), head.varint(), head.varint(), head.varint()];
+    if (event >= MOST_EVENTS || count > MOST_CHUNK_SAMPLES || count > of(4).left || !step) throw new Damaged();
     const runs = (tag) => {
       const out = new Float64Array(count);
       for (let at = 0; at < count; ) {
@@ -118,7 +125,7 @@ export class RecordingDecoder {
       block.weight[i] = of(5).varint() * unit;
     }
     if (columns.has(3)) this.readTimes(of(3), block, { base, step: Math.min(step, 1e9), predicted: (flags & 1) !== 0 });
-    this.add(block);
+    this.add(event, block);
   }
 
   readTimes(column, { time, thread, weight }, { base, step, predicted }) {
@@ -133,14 +140,20 @@ export class RecordingDecoder {
     if (column.left) throw new Damaged();
   }
 
-  add(block) {
-    const { entries } = this;
+  event(number) {
+    while (this.events.length <= number) this.events.push(new EventEntries());
+    return this.events[number];
+  }
+
+  add(number, block) {
+    const event = this.event(number);
+    const { entries } = event;
     for (let i = 0; i < block.time.length; i++) {
       for (const which of Object.keys(entries)) entries[which].push(block[which][i]);
       if (!this.threads.has(block.thread[i])) this.threads.set(block.thread[i], '');
-      this.sampleCount += block.count[i] > 0 ? 1 : 0;
-      this.weight += block.weight[i];
-      this.count += block.count[i];
+      event.samples += block.count[i] > 0 ? 1 : 0;
+      event.weight += block.weight[i];
+      event.count += block.count[i];
     }
   }
 
@@ -168,8 +181,9 @@ export class RecordingDecoder {
     return Int32Array.from(entries.stack, (number) => places.get(number));
   }
 
-  build(info, meta) {
-    const entries = Object.fromEntries(Object.entries(this.entries).map(([which, numbers]) => [which, numbers.done()]));
+  // The samples of one event.
+  build(info, number, meta) {
+    const entries = Object.fromEntries(Object.entries(this.event(number).entries).map(([which, numbers]) => [which, numbers.done()]));
     const node = this.placeStacks(entries);
     const ids = [...this.threads.keys()].sort((a, b) => a - b);
     const places = new Map(ids.map((id, i) => [id, i]));

@@ -69,7 +69,7 @@ TEST(ReadAny, RefusesPagesAndPicturesWhateverTheyHold) {
   }
   EXPECT_THAT(failure_of("<project>\n<a/>\n</project>\n").message, HasSubstr("XML"));
   EXPECT_THAT(failure_of("<?xml version=\"1.0\"?>\n<a>\n x 5\n").message, HasSubstr("XML"));
-  EXPECT_EQ(read_any("<init>;a 1\n<html>;b 2\n", "x")->total_count(), 3U);
+  EXPECT_EQ(read_any("<init>;a 1\n<html>;b 2\n", "x")->event().total_count, 3U);
 }
 
 std::string recording_of(std::string_view folded) {
@@ -82,7 +82,7 @@ TEST(ReadAny, KeepsWhatACutRecordingHoldsAndSaysWhatIsMissing) {
   EXPECT_EQ(read_any(whole, "x.jprof")->info().damage, "");
   const auto cut = read_any(std::string_view(whole).substr(0, whole.size() - 5), "x.jprof");
   ASSERT_TRUE(cut.has_value());
-  EXPECT_EQ(cut->total_count(), 4U);
+  EXPECT_EQ(cut->event().total_count, 4U);
   EXPECT_THAT(cut->info().damage, HasSubstr("was cut off; 2 samples"));
   EXPECT_THAT(cut->info().damage, HasSubstr("bytes could not be used"));
   base::Json told;
@@ -108,7 +108,7 @@ TEST(ReadAny, RefusesARecordingOfWhichNothingCanBeRead) {
 }
 
 TEST(ReadAny, TellsFormatsByTheirContent) {
-  EXPECT_EQ(read_any("a;b 3\n", "x.html")->total_count(), 3U);
+  EXPECT_EQ(read_any("a;b 3\n", "x.html")->event().total_count, 3U);
   EXPECT_EQ(
       read_any("java 7/9 [000] 1.000000: 1 cycles:\n\tff f (m)\n\n", "x")->info().facts[0].second,
       "perf script");
@@ -125,7 +125,7 @@ TEST(ReadAny, TakesAnEmptyTextAsAnEmptyProfile) {
   const auto profile = read_any("", "x");
 
   ASSERT_TRUE(profile.has_value());
-  EXPECT_EQ(profile->total_count(), 0U);
+  EXPECT_EQ(profile->event().total_count, 0U);
 }
 
 TEST(FoldedText, LeavesFoldedTextAsItIs) {
@@ -152,8 +152,8 @@ TEST(ReadAny, RefusesBytesThatAreNoText) {
 }
 
 TEST(ReadAny, TakesTextOfAnyEncodingAndAStrangeName) {
-  EXPECT_EQ(read_any("main;caf\xe9;\x83\x65\x83\x58 5\n", "x")->total_count(), 5U);
-  EXPECT_EQ(read_any("\xef\xbb\xbfmain;\x01\x02 5\n<init>;a 1\n", "x")->total_count(), 6U);
+  EXPECT_EQ(read_any("main;caf\xe9;\x83\x65\x83\x58 5\n", "x")->event().total_count, 5U);
+  EXPECT_EQ(read_any("\xef\xbb\xbfmain;\x01\x02 5\n<init>;a 1\n", "x")->event().total_count, 6U);
 }
 
 TEST(FoldedText, SaysWhatIsIgnored) {
@@ -199,12 +199,12 @@ TEST(ReadProfile, SeesSecondCountsBehindTheFirstPiece) {
   for (int i = 0; i < 200'000; ++i) {
     text += "a;b" + std::to_string(i % 10) + " 1 2\n";
   }
-  EXPECT_EQ(read_profile(file_with(folder, text))->total_count(), 400'000U);
+  EXPECT_EQ(read_profile(file_with(folder, text))->event().total_count, 400'000U);
   text += "a;c 5\n";
 
   const auto single = read_profile(file_with(folder, text));
 
-  EXPECT_EQ(single->total_count(), 400'005U);
+  EXPECT_EQ(single->event().total_count, 400'005U);
   EXPECT_EQ(*write_as(*single, Format::kCollapsed),
             *write_as(*read_any(text, "in"), Format::kCollapsed));
 }

@@ -76,14 +76,14 @@ std::string joined(const std::vector<std::string>& names) {
 profile::Profile profile_of(const std::vector<std::string>& names) {
   profile::ProfileBuilder builder;
   builder.info().title = joined(names);
-  builder.info().event = names[0];
-  builder.info().engine = names[3];
-  builder.info().walker = names[15];
+  builder.event_info().name = names[0];
+  builder.event_info().engine = names[3];
+  builder.event_info().walker = names[15];
   builder.info().has_threads = true;
   builder.info().has_times = true;
   builder.info().partial = true;
   builder.info().partial_reason = joined(names);
-  builder.info().losses = {{joined(names), 1, 1}};
+  builder.event_info().losses = {{joined(names), 1, 1}};
   builder.info().facts = {{joined(names), joined(names)}};
   std::int64_t time = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -177,7 +177,7 @@ TEST(HostileNames, BreakNoLineOfFoldedText) {
   expect_plain(text);
   const auto back = formats::read_any(text, "again");
   ASSERT_TRUE(back.has_value());
-  EXPECT_EQ(back->total_weight(), profile.total_weight());
+  EXPECT_EQ(back->event().total_weight, profile.event().total_weight);
   EXPECT_EQ(written(*back, formats::Format::kCollapsed), text);
   EXPECT_TRUE(back->info().facts.empty()) << "ignored lines";
 }

@@ -224,11 +224,11 @@ TEST(PageWriter, TellsWhenSamplesWereLostAndDurationsAsPeopleSayThem) {
   profile::ProfileBuilder builder;
   builder.info().has_times = true;
   builder.info().duration = std::chrono::nanoseconds(5'010'797'002);
-  builder.info().interval = std::chrono::milliseconds(10);
-  builder.info().gaps = {{.from = std::chrono::microseconds(1500),
-                          .to = std::chrono::milliseconds(40),
-                          .reason = "ring full",
-                          .samples = 7}};
+  builder.event_info().interval = std::chrono::milliseconds(10);
+  builder.event_info().gaps = {{.from = std::chrono::microseconds(1500),
+                                .to = std::chrono::milliseconds(40),
+                                .reason = "ring full",
+                                .samples = 7}};
   builder.add_sample({.stack = builder.intern_stack({}), .weight = 1});
 
   const auto page = page::write_page(builder.build());

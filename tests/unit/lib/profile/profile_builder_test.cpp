@@ -31,9 +31,9 @@ TEST(ProfileBuilder, SumsAndSortsSamples) {
 
   const Profile profile = builder.build();
 
-  EXPECT_EQ(profile.total_weight(), 12U);
-  EXPECT_EQ(profile.total_count(), 2U);
-  EXPECT_EQ(profile.samples()[0].time, 1s);
+  EXPECT_EQ(profile.event().total_weight, 12U);
+  EXPECT_EQ(profile.event().total_count, 2U);
+  EXPECT_EQ(profile.event().samples[0].time, 1s);
 }
 
 TEST(ProfileBuilder, KeepsTextValid) {
@@ -48,7 +48,7 @@ TEST(ProfileBuilder, KeepsTextValid) {
 TEST(ProfileBuilder, GivesAnEmptyProfileForNothing) {
   const Profile profile = ProfileBuilder().build();
 
-  EXPECT_EQ(profile.samples().size(), 0U);
+  EXPECT_EQ(profile.event().samples.size(), 0U);
   EXPECT_EQ(profile.threads().size(), 1U);
   EXPECT_EQ(profile.string(kNoString), "");
 }

@@ -27,9 +27,9 @@ base::Result<RecordingSummary> summarize(const std::string& bytes) {
 std::string example() {
   std::string file;
   ProfileInfo info;
-  info.engine = "cpu-timer";
-  info.interval = 10ms;
-  info.unit = Unit::kNanoseconds;
+  info.events.front().engine = "cpu-timer";
+  info.events.front().interval = 10ms;
+  info.events.front().unit = Unit::kNanoseconds;
   info.start = std::chrono::system_clock::time_point(1'790'000'000s);
   info.has_times = true;
   info.has_threads = true;
@@ -65,8 +65,8 @@ TEST(RecordingSummary, SaysWhatIsInAWholeRecording) {
 
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_TRUE(summary->complete);
-  EXPECT_EQ(summary->samples, 500U);
-  EXPECT_EQ(summary->weight, 5'000'000'000U);
+  EXPECT_EQ(summary->events.front().samples, 500U);
+  EXPECT_EQ(summary->events.front().weight, 5'000'000'000U);
   EXPECT_EQ(summary->threads, 3U);
   EXPECT_EQ(summary->first, 1s);
   EXPECT_EQ(summary->last, 1s + 4990ms);
@@ -80,7 +80,7 @@ TEST(RecordingSummary, CountsNoRestAsASample) {
     return base::Status();
   };
   ProfileInfo info;
-  info.unit = Unit::kNanoseconds;
+  info.events.front().unit = Unit::kNanoseconds;
   info.has_times = true;
   RecordingWriter writer(append, info);
   const StackId hot = writer.intern_stack(
@@ -98,13 +98,13 @@ TEST(RecordingSummary, CountsNoRestAsASample) {
   const auto recording = read_recording(file);
 
   ASSERT_TRUE(summary && recording);
-  EXPECT_EQ(summary->samples, 1U);
-  EXPECT_EQ(summary->rests, 1U);
-  EXPECT_EQ(summary->weight, 14'000'000U);
+  EXPECT_EQ(summary->events.front().samples, 1U);
+  EXPECT_EQ(summary->events.front().rests, 1U);
+  EXPECT_EQ(summary->events.front().weight, 14'000'000U);
   EXPECT_EQ(summary->last, 2s);
   EXPECT_TRUE(recording->health.complete) << recording->health.problem;
-  EXPECT_EQ(recording->profile.total_count(), 1U);
-  EXPECT_EQ(recording->profile.total_weight(), 14'000'000U);
+  EXPECT_EQ(recording->profile.event().total_count, 1U);
+  EXPECT_EQ(recording->profile.event().total_weight, 14'000'000U);
 }
 
 TEST(RecordingSummary, AgreesWithTheReaderWhereverTheFileEnds) {
@@ -116,13 +116,13 @@ TEST(RecordingSummary, AgreesWithTheReaderWhereverTheFileEnds) {
     const auto recording = read_recording(cut);
     ASSERT_TRUE(summary && recording) << end;
     std::uint64_t weight = 0;
-    for (const Sample& sample : recording->profile.samples()) {
+    for (const Sample& sample : recording->profile.event().samples) {
       weight += sample.weight;
     }
-    ASSERT_EQ(summary->samples, recording->profile.samples().size()) << end;
-    ASSERT_EQ(summary->weight, weight) << end;
+    ASSERT_EQ(summary->events.front().samples, recording->profile.event().samples.size()) << end;
+    ASSERT_EQ(summary->events.front().weight, weight) << end;
     ASSERT_EQ(summary->complete, recording->health.complete) << end;
-    seen.insert(summary->samples);
+    seen.insert(summary->events.front().samples);
   }
   EXPECT_EQ(seen, (std::set<std::uint64_t>{0, 100, 200, 300, 400, 500}));
 }
@@ -134,7 +134,7 @@ TEST(RecordingSummary, CountsDamageApart) {
     damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
     const auto summary = summarize(damaged);
     ASSERT_TRUE(summary) << at;
-    EXPECT_LE(summary->samples + summary->samples_in_damage, 500U) << at;
+    EXPECT_LE(summary->events.front().samples + summary->samples_in_damage, 500U) << at;
   }
   EXPECT_FALSE(summarize("no recording, but long enough to be one"));
   EXPECT_FALSE(summarize(""));

@@ -24,17 +24,17 @@ using ::testing::HasSubstr;
 ProfileInfo example_info() {
   ProfileInfo info;
   info.title = "checkout";
-  info.unit = Unit::kNanoseconds;
-  info.engine = "cpu-timer";
-  info.walker = "vmstructs";
-  info.interval = 10ms;
-  info.interval_got = 10100us;
+  info.events.front().unit = Unit::kNanoseconds;
+  info.events.front().engine = "cpu-timer";
+  info.events.front().walker = "vmstructs";
+  info.events.front().interval = 10ms;
+  info.events.front().interval_got = 10100us;
   info.start = std::chrono::system_clock::time_point(1'790'000'000s);
   info.duration = 10s;
   info.has_times = true;
   info.has_threads = true;
-  info.losses = {{"ring full", 3, 30'000'000}};
-  info.gaps = {{.from = 2s, .to = 2100ms, .reason = "samples lost", .samples = 3}};
+  info.events.front().losses = {{"ring full", 3, 30'000'000}};
+  info.events.front().gaps = {{.from = 2s, .to = 2100ms, .reason = "samples lost", .samples = 3}};
   info.facts = {{"JVM", "17.0.15"}, {"pod", "checkout-1"}};
   return info;
 }
@@ -98,7 +98,7 @@ std::string stack_text(const Profile& profile, StackId id) {
 // Everything a reader may rely on, as text, sorted: ids and the order of equal times may differ.
 std::vector<std::string> describe(const Profile& profile) {
   std::vector<std::string> lines;
-  for (const Sample& s : profile.samples()) {
+  for (const Sample& s : profile.event().samples) {
     const Thread& thread = profile.thread(s.thread);
     lines.push_back(std::to_string(s.time.count()) + ' ' +
                     std::string(profile.string(thread.name)) + '/' + std::to_string(thread.tid) +
@@ -134,23 +134,23 @@ TEST(Recording, ComesBackAsItWas) {
   EXPECT_TRUE(describe(back.profile) == describe(profile)); // thousands of lines if printed
   const ProfileInfo& info = back.profile.info();
   EXPECT_EQ(info.title, "checkout");
-  EXPECT_EQ(info.unit, Unit::kNanoseconds);
-  EXPECT_EQ(info.engine, "cpu-timer");
-  EXPECT_EQ(info.walker, "vmstructs");
-  EXPECT_EQ(info.interval, 10ms);
-  EXPECT_EQ(info.interval_got, 10100us);
+  EXPECT_EQ(info.events.front().unit, Unit::kNanoseconds);
+  EXPECT_EQ(info.events.front().engine, "cpu-timer");
+  EXPECT_EQ(info.events.front().walker, "vmstructs");
+  EXPECT_EQ(info.events.front().interval, 10ms);
+  EXPECT_EQ(info.events.front().interval_got, 10100us);
   EXPECT_EQ(info.start, profile.info().start);
   EXPECT_EQ(info.duration, 10s);
   EXPECT_TRUE(info.has_times);
   EXPECT_TRUE(info.has_threads);
   EXPECT_FALSE(info.partial);
-  ASSERT_EQ(info.losses.size(), 1U);
-  EXPECT_EQ(info.losses[0].weight, 30'000'000U);
-  ASSERT_EQ(info.gaps.size(), 1U);
-  EXPECT_EQ(info.gaps[0].from, 2s);
-  EXPECT_EQ(info.gaps[0].to, 2100ms);
-  EXPECT_EQ(info.gaps[0].reason, "samples lost");
-  EXPECT_EQ(info.gaps[0].samples, 3U);
+  ASSERT_EQ(info.events.front().losses.size(), 1U);
+  EXPECT_EQ(info.events.front().losses[0].weight, 30'000'000U);
+  ASSERT_EQ(info.events.front().gaps.size(), 1U);
+  EXPECT_EQ(info.events.front().gaps[0].from, 2s);
+  EXPECT_EQ(info.events.front().gaps[0].to, 2100ms);
+  EXPECT_EQ(info.events.front().gaps[0].reason, "samples lost");
+  EXPECT_EQ(info.events.front().gaps[0].samples, 3U);
   EXPECT_EQ(info.facts, profile.info().facts);
 }
 
@@ -184,17 +184,17 @@ TEST(Recording, KeepsItsTimesWhenItIsWrittenAnew) {
   const Profile twice = read_recording(encoded(once)).value().profile;
 
   for (std::size_t i = 0; i < 100; ++i) {
-    const auto error = original.samples()[i].time - once.samples()[i].time;
+    const auto error = original.event().samples[i].time - once.event().samples[i].time;
     EXPECT_GE(error, 0ns);
     EXPECT_LT(error, 100us); // a hundredth of the interval
-    EXPECT_EQ(once.samples()[i].time, twice.samples()[i].time);
+    EXPECT_EQ(once.event().samples[i].time, twice.event().samples[i].time);
   }
 }
 
 TEST(Recording, HoldsTimesAsFineAsTheTick) {
   ProfileBuilder builder;
   builder.info() = example_info();
-  builder.info().interval = 1ms;
+  builder.event_info().interval = 1ms;
   const StackId stack = builder.intern_stack({});
   builder.add_thread({});
   std::minstd_rand random(7);
@@ -210,10 +210,10 @@ TEST(Recording, HoldsTimesAsFineAsTheTick) {
 
   EXPECT_LT(coarse.size() + 150, encoded(original).size());
   for (std::size_t i = 0; i < 1000; ++i) {
-    const auto error = original.samples()[i].time - once.samples()[i].time;
+    const auto error = original.event().samples[i].time - once.event().samples[i].time;
     EXPECT_GE(error, 0ns);
     EXPECT_LT(error, 30us);
-    EXPECT_EQ(once.samples()[i].time, twice.samples()[i].time);
+    EXPECT_EQ(once.event().samples[i].time, twice.event().samples[i].time);
   }
 }
 
@@ -289,7 +289,7 @@ TEST(Recording, GivesEverythingUpToTheLastWholeChunkOfACutFile) {
     const auto whole =
         static_cast<std::size_t>(std::ranges::upper_bound(begins, size) - begins.begin() - 1);
     const std::size_t samples = std::min<std::size_t>(whole == 0 ? 0 : (whole - 1) * 500, 3000);
-    ASSERT_EQ(back.profile.samples().size(), samples) << size;
+    ASSERT_EQ(back.profile.event().samples.size(), samples) << size;
     ASSERT_TRUE(back.profile.info().partial);
     ASSERT_THAT(back.health.problem, HasSubstr("cut off"));
   }
@@ -304,11 +304,11 @@ TEST(Recording, NamesTheSamplesThatADamagedChunkHeld) {
 
   const Recording back = read_recording(file).value();
 
-  EXPECT_EQ(back.profile.samples().size(), 2500U);
+  EXPECT_EQ(back.profile.event().samples.size(), 2500U);
   EXPECT_EQ(back.health.damaged_chunks, 1U);
   EXPECT_EQ(back.health.lost_samples, 500U);
   EXPECT_TRUE(back.profile.info().partial);
-  EXPECT_EQ(back.profile.info().losses.back().reason, "damaged chunk");
+  EXPECT_EQ(back.profile.event_info().losses.back().reason, "damaged chunk");
 }
 
 TEST(Recording, GoesOnBehindAMissingDictionary) {
@@ -320,8 +320,8 @@ TEST(Recording, GoesOnBehindAMissingDictionary) {
 
   const Recording back = read_recording(file).value();
 
-  ASSERT_EQ(back.profile.samples().size(), 2500U);
-  const auto stack = back.profile.stack(back.profile.samples()[0].stack);
+  ASSERT_EQ(back.profile.event().samples.size(), 2500U);
+  const auto stack = back.profile.stack(back.profile.event().samples[0].stack);
   ASSERT_EQ(stack.size(), 1U);
   EXPECT_EQ(back.profile.string(back.profile.frame(stack[0]).name), "[damaged]");
   EXPECT_EQ(back.health.lost_samples, 500U);
@@ -337,7 +337,7 @@ TEST(Recording, FindsTheNextChunkBehindGarbage) {
 
   const Recording back = read_recording(file).value();
 
-  EXPECT_EQ(back.profile.samples().size(), 3000U);
+  EXPECT_EQ(back.profile.event().samples.size(), 3000U);
   EXPECT_EQ(back.health.ignored_bytes, 25U);
   EXPECT_FALSE(back.health.complete);
 }
@@ -355,7 +355,7 @@ TEST(Recording, NeverTakesADamagedFileForAWholeOne) {
     const auto back = read_recording(bad);
     if (back) {
       ASSERT_FALSE(back->health.complete) << "byte " << at;
-      ASSERT_LE(back->profile.samples().size(), 600U);
+      ASSERT_LE(back->profile.event().samples.size(), 600U);
     }
   }
 }
@@ -389,7 +389,7 @@ TEST(Recording, SkipsChunksOfUnknownKinds) {
   const Recording back = read_recording(longer).value();
 
   EXPECT_EQ(back.health.skipped_chunks, 1U);
-  EXPECT_EQ(back.profile.samples().size(), 100U);
+  EXPECT_EQ(back.profile.event().samples.size(), 100U);
 }
 
 TEST(Recording, BoundsWhatAFileMayClaim) {
@@ -413,9 +413,9 @@ TEST(Recording, MergesEqualSamplesWhenAsked) {
 
   const Recording back = read_recording(encoded(profile), options).value();
 
-  EXPECT_LE(back.profile.samples().size(), 80U);
-  EXPECT_EQ(back.profile.total_weight(), profile.total_weight());
-  EXPECT_EQ(back.profile.total_count(), 3000U);
+  EXPECT_LE(back.profile.event().samples.size(), 80U);
+  EXPECT_EQ(back.profile.event().total_weight, profile.event().total_weight);
+  EXPECT_EQ(back.profile.event().total_count, 3000U);
   EXPECT_FALSE(back.profile.info().has_times);
   EXPECT_TRUE(back.health.complete);
 }
@@ -442,9 +442,9 @@ TEST(RecordingWriter, MakesWhatWasFlushedReadableAtOnce) {
   const Recording early = read_recording(first).value();
   const Recording whole = read_recording(file).value();
 
-  EXPECT_EQ(early.profile.samples().size(), 1U);
+  EXPECT_EQ(early.profile.event().samples.size(), 1U);
   EXPECT_TRUE(early.profile.info().partial);
-  EXPECT_EQ(whole.profile.samples().size(), 2U);
+  EXPECT_EQ(whole.profile.event().samples.size(), 2U);
   EXPECT_EQ(whole.profile.string(whole.profile.thread(thread).name), "named later");
   EXPECT_EQ(writer.bytes_written(), file.size());
 }
@@ -473,7 +473,7 @@ TEST(RecordingWriter, CutsStacksDeeperThanAnyRealOne) {
 
   const Recording back = read_recording(encoded(builder.build())).value();
 
-  const auto stack = back.profile.stack(back.profile.samples()[0].stack);
+  const auto stack = back.profile.stack(back.profile.event().samples[0].stack);
   ASSERT_EQ(stack.size(), kMaxDepth);
   EXPECT_EQ(back.profile.string(back.profile.frame(stack[kMaxDepth - 2]).name), "[truncated]");
 }

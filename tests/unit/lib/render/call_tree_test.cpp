@@ -63,7 +63,7 @@ TEST(CallTree, KnowsTheNodeOfEveryStack) {
 
   const CallTree tree = build_call_tree(profile);
 
-  for (const auto& sample : profile.samples()) {
+  for (const auto& sample : profile.event().samples) {
     const auto node = tree.node_of_stack[static_cast<std::size_t>(sample.stack)];
     EXPECT_EQ(tree.label[node], profile.frame(profile.stack(sample.stack).back()).name);
     EXPECT_EQ(tree.self_weight[node], sample.weight);

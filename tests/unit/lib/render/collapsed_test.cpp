@@ -81,7 +81,7 @@ TEST(Collapsed, TellsNeighboursApartWhereverTheyDiffer) {
 
   ASSERT_TRUE(profile.has_value());
   std::string out;
-  for (const auto& sample : profile->samples()) {
+  for (const auto& sample : profile->event().samples) {
     for (const auto frame : profile->stack(sample.stack)) {
       out += "(" + std::string(profile->string(profile->frame(frame).name)) + ")";
     }
@@ -95,7 +95,7 @@ TEST(Collapsed, TellsNeighboursApartWhereverTheyDiffer) {
 TEST(Collapsed, IgnoresLinesWithoutACountAndSaysSo) {
   const profile::Profile profile = folded("a;b 2\nnonsense\n\n# x\na;c 0x7\n");
 
-  EXPECT_EQ(profile.total_count(), 2U);
+  EXPECT_EQ(profile.event().total_count, 2U);
   ASSERT_EQ(profile.info().facts.size(), 1U);
   EXPECT_EQ(profile.info().facts[0].first, "ignored lines");
   EXPECT_EQ(profile.info().facts[0].second, "3, the first is line 2");
@@ -127,7 +127,7 @@ TEST(Collapsed, SaysWhatItRounds) {
 TEST(Collapsed, SaysWhichLineHasTooLargeACount) {
   const profile::Profile profile = folded("a 10\nb 99999999999999999999\n\nnonsense\n");
 
-  EXPECT_EQ(profile.total_count(), 10U);
+  EXPECT_EQ(profile.event().total_count, 10U);
   EXPECT_EQ(
       render::left_out_of(profile),
       std::vector<std::string>{"ignored lines: 2, the first is line 2: its count is above 9e15"});

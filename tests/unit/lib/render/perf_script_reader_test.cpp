@@ -38,14 +38,15 @@ TEST(PerfScript, ReadsStacksTimesThreadsAndKinds) {
             "C2 CompilerThre;start_thread;Compile::Optimize 10000000\n"
             "java;[libfoo.so];Lcom/acme/Foo:::bar;do_syscall_64 10000000\n"
             "java;operator() (anonymous namespace) 20000000\n");
-  EXPECT_EQ(profile->info().unit, profile::Unit::kNanoseconds);
-  ASSERT_EQ(profile->samples().size(), 3U);
-  EXPECT_EQ(profile->samples()[0].time, std::chrono::nanoseconds(0));
-  EXPECT_EQ(profile->samples()[1].time, std::chrono::microseconds(100));
-  EXPECT_EQ(profile->samples()[2].time, std::chrono::microseconds(499900));
-  EXPECT_EQ(profile->thread(profile->samples()[1].thread).tid, 102U);
-  EXPECT_EQ(profile->string(profile->thread(profile->samples()[1].thread).name), "C2 CompilerThre");
-  EXPECT_EQ(profile->frame(profile->stack(profile->samples()[0].stack).back()).kind,
+  EXPECT_EQ(profile->event_info().unit, profile::Unit::kNanoseconds);
+  ASSERT_EQ(profile->event().samples.size(), 3U);
+  EXPECT_EQ(profile->event().samples[0].time, std::chrono::nanoseconds(0));
+  EXPECT_EQ(profile->event().samples[1].time, std::chrono::microseconds(100));
+  EXPECT_EQ(profile->event().samples[2].time, std::chrono::microseconds(499900));
+  EXPECT_EQ(profile->thread(profile->event().samples[1].thread).tid, 102U);
+  EXPECT_EQ(profile->string(profile->thread(profile->event().samples[1].thread).name),
+            "C2 CompilerThre");
+  EXPECT_EQ(profile->frame(profile->stack(profile->event().samples[0].stack).back()).kind,
             profile::FrameKind::kKernel);
 }
 

@@ -42,14 +42,14 @@ TEST(ThreadDumps, GiveOneSampleForEachStackWithStateAndTime) {
   ASSERT_TRUE(profile.has_value());
   EXPECT_EQ(render::write_collapsed(*profile),
             "com.acme.Main.run;com.acme.Main.work 1\ncom.acme.Main.run;java.lang.Thread.sleep 1\n");
-  ASSERT_EQ(profile->samples().size(), 2U);
-  EXPECT_EQ(profile->samples()[0].state, profile::ThreadState::kSleeping);
-  EXPECT_EQ(profile->samples()[1].state, profile::ThreadState::kRunnable);
-  EXPECT_EQ(profile->samples()[1].time, std::chrono::seconds(2));
+  ASSERT_EQ(profile->event().samples.size(), 2U);
+  EXPECT_EQ(profile->event().samples[0].state, profile::ThreadState::kSleeping);
+  EXPECT_EQ(profile->event().samples[1].state, profile::ThreadState::kRunnable);
+  EXPECT_EQ(profile->event().samples[1].time, std::chrono::seconds(2));
   EXPECT_EQ(profile->threads().size(), 1U);
   EXPECT_EQ(profile->string(profile->threads()[0].name), "pool \"a\" #1");
   EXPECT_EQ(profile->threads()[0].tid, 0x1bU);
-  EXPECT_EQ(profile->info().event, "wall");
+  EXPECT_EQ(profile->event_info().name, "wall");
 }
 
 TEST(ThreadDumps, CountTimeFromTheEarliestWhateverTheirOrder) {
@@ -60,9 +60,9 @@ TEST(ThreadDumps, CountTimeFromTheEarliestWhateverTheirOrder) {
       "2026-11-21 10:00:06\n" + dump + "2026-11-21 10:00:00\n" + dump, "dumps");
 
   ASSERT_TRUE(profile);
-  ASSERT_EQ(profile->samples().size(), 2U);
-  EXPECT_EQ(profile->samples()[0].time, std::chrono::seconds(0));
-  EXPECT_EQ(profile->samples()[1].time, std::chrono::seconds(6));
+  ASSERT_EQ(profile->event().samples.size(), 2U);
+  EXPECT_EQ(profile->event().samples[0].time, std::chrono::seconds(0));
+  EXPECT_EQ(profile->event().samples[1].time, std::chrono::seconds(6));
   EXPECT_EQ(profile->info().duration, std::chrono::seconds(6));
 }
 
@@ -104,7 +104,7 @@ TEST(Speedscope, GivesASampleTheEndOfItsSpan) {
 
   ASSERT_TRUE(profile.has_value());
   std::vector<std::int64_t> ends;
-  for (const profile::Sample& sample : profile->samples()) {
+  for (const profile::Sample& sample : profile->event().samples) {
     ends.push_back(sample.time.count() / 1'000'000);
   }
   EXPECT_EQ(ends, (std::vector<std::int64_t>{1, 3, 4, 9, 10}));

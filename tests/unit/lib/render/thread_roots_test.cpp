@@ -52,14 +52,14 @@ TEST(ThreadRoots, AreAFrameForEachPool) {
 TEST(ThreadRoots, LeaveEverythingElseAsItIs) {
   const profile::Profile before = sample_profile();
   const profile::Profile after = with_thread_roots(before, ThreadRoots::kPool);
-  EXPECT_EQ(after.total_weight(), before.total_weight());
-  EXPECT_EQ(after.total_count(), before.total_count());
+  EXPECT_EQ(after.event().total_weight, before.event().total_weight);
+  EXPECT_EQ(after.event().total_count, before.event().total_count);
   ASSERT_EQ(after.threads().size(), before.threads().size());
   EXPECT_EQ(after.string(after.threads()[1].name), "exec-22");
-  for (std::size_t i = 0; i < before.samples().size(); ++i) {
-    EXPECT_EQ(after.samples()[i].thread, before.samples()[i].thread);
-    EXPECT_EQ(after.stack(after.samples()[i].stack).size(),
-              before.stack(before.samples()[i].stack).size() + 1);
+  for (std::size_t i = 0; i < before.event().samples.size(); ++i) {
+    EXPECT_EQ(after.event().samples[i].thread, before.event().samples[i].thread);
+    EXPECT_EQ(after.stack(after.event().samples[i].stack).size(),
+              before.stack(before.event().samples[i].stack).size() + 1);
   }
 }
 

@@ -226,9 +226,9 @@ TEST(HostileAgent, CannotGiveSamplesTimesOutsideTheCapture) {
   const Recorded recorded = run(agent);
 
   const profile::Recording file = profile::read_recording(recorded.file).value();
-  ASSERT_EQ(file.profile.samples().size(), 2U);
-  EXPECT_GE(file.profile.samples().front().time, 0ns);
-  EXPECT_LT(file.profile.samples().back().time, 1min);
+  ASSERT_EQ(file.profile.event().samples.size(), 2U);
+  EXPECT_GE(file.profile.event().samples.front().time, 0ns);
+  EXPECT_LT(file.profile.event().samples.back().time, 1min);
 }
 
 // While the sidecar reads, the agent writes random bytes over whatever it likes.

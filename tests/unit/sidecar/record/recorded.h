@@ -74,7 +74,7 @@ inline std::string stack_text(const profile::Profile& profile, profile::StackId 
 
 inline std::map<std::string, std::uint64_t> samples_by_stack(const profile::Profile& profile) {
   std::map<std::string, std::uint64_t> out;
-  for (const profile::Sample& sample : profile.samples()) {
+  for (const profile::Sample& sample : profile.event().samples) {
     out[stack_text(profile, sample.stack)] += sample.count;
   }
   return out;

@@ -136,9 +136,9 @@ TEST(Recorder, TranslatesTheClockOfATimeNamespace) {
     ASSERT_TRUE(recorded.result);
     EXPECT_EQ(recorded.result->damaged, 0U);
     const auto file = recorded.read();
-    ASSERT_EQ(file.profile.samples().size(), 2U);
-    EXPECT_EQ(file.profile.samples()[0].time, 1ms);
-    EXPECT_EQ(file.profile.samples()[1].time, 2ms);
+    ASSERT_EQ(file.profile.event().samples.size(), 2U);
+    EXPECT_EQ(file.profile.event().samples[0].time, 1ms);
+    EXPECT_EQ(file.profile.event().samples[1].time, 2ms);
   }
 }
 
@@ -165,7 +165,7 @@ TEST(Recorder, TakesTheIntervalThatWasGotFromWholeIntervals) {
       a.send_stopped(wire::StopReason::kAsked);
     });
     const Recorded recorded = run(agent);
-    return recorded.result ? recorded.result->info.interval_got : -1ns;
+    return recorded.result ? recorded.result->info.events.front().interval_got : -1ns;
   };
   EXPECT_EQ(got(4), 100'000'002ns);
   EXPECT_EQ(got(1), 0ns);

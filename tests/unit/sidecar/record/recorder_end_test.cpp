@@ -42,7 +42,7 @@ TEST(Recorder, SalvagesAJvmThatDies) {
   const profile::Recording file = recorded.read();
   EXPECT_TRUE(file.health.complete);
   EXPECT_TRUE(file.profile.info().partial);
-  EXPECT_EQ(file.profile.info().losses.back().reason, "in flight at the end");
+  EXPECT_EQ(file.profile.event_info().losses.back().reason, "in flight at the end");
 }
 
 TEST(Recorder, BelievesTheSumsOfAnAgentThatNamesItsStragglers) {
@@ -232,9 +232,9 @@ TEST(Recorder, SaysInTheRecordingThatCpuTimeIsMissing) {
   EXPECT_FALSE(recorded.result->coverage.complete());
   std::map<std::string, std::string> facts;
   const auto file = recorded.read();
-  EXPECT_EQ(file.profile.total_weight(), 4'950'000'000U);
+  EXPECT_EQ(file.profile.event().total_weight, 4'950'000'000U);
   EXPECT_EQ(samples_by_stack(file.profile).count("[ended unseen]"), 1U);
-  EXPECT_EQ(file.profile.total_count(), 1U);
+  EXPECT_EQ(file.profile.event().total_count, 1U);
   for (const auto& [label, value] : file.profile.info().facts) {
     facts[label] = value;
   }
@@ -427,7 +427,7 @@ TEST(Recorder, CutsDetailBeforeItRunsOutOfMemory) {
 
   ASSERT_TRUE(recorded.result);
   const profile::Profile profile = recorded.read().profile;
-  const auto& samples = profile.samples();
+  const auto& samples = profile.event().samples;
   ASSERT_GE(samples.size(), 20U);
   EXPECT_EQ(profile.stack(samples.front().stack).size(), 100U);
   EXPECT_LE(profile.stack(samples.back().stack).size(), 33U);

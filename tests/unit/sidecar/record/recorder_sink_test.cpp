@@ -63,21 +63,21 @@ TEST(Recorder, CountsWhatAFullDiskDidNotTake) {
     EXPECT_EQ(result.unwritten.samples, 7U);
     EXPECT_EQ(result.unwritten.weight, 70U);
     EXPECT_TRUE(result.accounted);
-    ASSERT_EQ(result.info.losses.size(), 1U);
-    EXPECT_EQ(result.info.losses[0].reason, "could not be written");
-    EXPECT_EQ(result.info.losses[0].samples, 7U);
+    ASSERT_EQ(result.info.events.front().losses.size(), 1U);
+    EXPECT_EQ(result.info.events.front().losses[0].reason, "could not be written");
+    EXPECT_EQ(result.info.events.front().losses[0].samples, 7U);
     EXPECT_THAT(result.info.partial_reason, HasSubstr("could not be written: cannot write x"));
     EXPECT_EQ(result.cure, "make room");
     ASSERT_EQ(result.hottest.size(), 1U);
     EXPECT_EQ(result.hottest[0].samples, 3U);
     EXPECT_EQ(result.recording_bytes, file.size());
     const profile::Recording read = profile::read_recording(file).value();
-    EXPECT_EQ(read.profile.total_weight(), 30U);
+    EXPECT_EQ(read.profile.event().total_weight, 30U);
     EXPECT_EQ(read.health.complete, has_reserve);
     EXPECT_TRUE(read.profile.info().partial);
     if (has_reserve) {
       EXPECT_EQ(read.profile.info().partial_reason, result.info.partial_reason);
-      EXPECT_EQ(read.profile.info().losses.size(), 1U);
+      EXPECT_EQ(read.profile.event_info().losses.size(), 1U);
     }
   }
 }

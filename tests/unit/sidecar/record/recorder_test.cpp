@@ -46,14 +46,14 @@ TEST(Recorder, WritesWhatTheAgentSampled) {
   EXPECT_EQ(
       samples_by_stack(file.profile),
       (std::map<std::string, std::uint64_t>{{"java.lang.Thread.run;com.acme.Shop.checkout", 5}}));
-  const profile::Thread& thread = file.profile.thread(file.profile.samples()[0].thread);
+  const profile::Thread& thread = file.profile.thread(file.profile.event().samples[0].thread);
   EXPECT_EQ(file.profile.string(thread.name), "worker");
   EXPECT_EQ(thread.tid, 107U);
   EXPECT_EQ(thread.java_id, 1070U);
   EXPECT_EQ(thread.cpu, 2ms);
-  EXPECT_EQ(file.profile.info().engine, "cpu-timer");
-  EXPECT_EQ(file.profile.info().walker, "vmstructs");
-  EXPECT_EQ(file.profile.info().interval_got, 10ms);
+  EXPECT_EQ(file.profile.event_info().engine, "cpu-timer");
+  EXPECT_EQ(file.profile.event_info().walker, "vmstructs");
+  EXPECT_EQ(file.profile.event_info().interval_got, 10ms);
 }
 
 TEST(Recorder, AsksTheAgentForWhatItWasAsked) {
@@ -103,7 +103,7 @@ TEST(Recorder, DrainsARingManyTimesOverWithoutLoss) {
   ASSERT_TRUE(recorded.result) << recorded.result.error().text();
   EXPECT_EQ(recorded.result->samples, kSamples);
   EXPECT_TRUE(recorded.result->accounted);
-  EXPECT_EQ(recorded.read().profile.samples().size(), kSamples);
+  EXPECT_EQ(recorded.read().profile.event().samples.size(), kSamples);
 }
 
 TEST(Recorder, CountsWhatAFullRingLost) {
@@ -125,13 +125,13 @@ TEST(Recorder, CountsWhatAFullRingLost) {
   ASSERT_TRUE(recorded.result);
   EXPECT_EQ(recorded.result->samples, 8U);
   EXPECT_TRUE(recorded.result->accounted);
-  ASSERT_EQ(recorded.result->info.losses.size(), 1U);
-  EXPECT_EQ(recorded.result->info.losses[0].reason, "ring full");
-  EXPECT_EQ(recorded.result->info.losses[0].samples, 12U);
-  EXPECT_EQ(recorded.result->info.losses[0].weight, 84U);
-  ASSERT_EQ(recorded.result->info.gaps.size(), 1U);
-  EXPECT_EQ(recorded.result->info.gaps[0].samples, 12U);
-  EXPECT_EQ(recorded.read().profile.info().gaps.size(), 1U);
+  ASSERT_EQ(recorded.result->info.events.front().losses.size(), 1U);
+  EXPECT_EQ(recorded.result->info.events.front().losses[0].reason, "ring full");
+  EXPECT_EQ(recorded.result->info.events.front().losses[0].samples, 12U);
+  EXPECT_EQ(recorded.result->info.events.front().losses[0].weight, 84U);
+  ASSERT_EQ(recorded.result->info.events.front().gaps.size(), 1U);
+  EXPECT_EQ(recorded.result->info.events.front().gaps[0].samples, 12U);
+  EXPECT_EQ(recorded.read().profile.event_info().gaps.size(), 1U);
 }
 
 // The two generations flip many times and every offset comes to mean another method: a name that
@@ -214,8 +214,8 @@ TEST(Recorder, LastsFromTheAgentsStartToTheLastSample) {
 
     ASSERT_TRUE(recorded.result);
     const auto file = recorded.read();
-    ASSERT_FALSE(file.profile.samples().empty());
-    const auto time = file.profile.samples().back().time;
+    ASSERT_FALSE(file.profile.event().samples.empty());
+    const auto time = file.profile.event().samples.back().time;
     EXPECT_GE(time, 60ms);
     EXPECT_GE(recorded.result->info.duration + 100us, time); // times are in steps of 100 us
     EXPECT_LE(recorded.result->info.duration, time + 100us);
@@ -359,8 +359,8 @@ TEST(Recorder, ReadsANewerAgentsLongerRecords) {
 
   ASSERT_TRUE(recorded.result);
   const profile::Profile profile = recorded.read().profile;
-  ASSERT_EQ(profile.samples().size(), 3U);
-  EXPECT_EQ(profile.string(profile.thread(profile.samples()[2].thread).name), "later");
+  ASSERT_EQ(profile.event().samples.size(), 3U);
+  EXPECT_EQ(profile.string(profile.thread(profile.event().samples[2].thread).name), "later");
 }
 
 // What no sample stands for is in the profile all the same, on its thread, once.
@@ -388,7 +388,7 @@ TEST(Recorder, WritesTheRestOfAThreadsTimeWithoutAStack) {
   const profile::Profile& profile = file.profile;
 
   std::map<std::string, std::uint64_t> weights;
-  for (const profile::Sample& sample : profile.samples()) {
+  for (const profile::Sample& sample : profile.event().samples) {
     if (profile::is_rest(profile, sample.stack)) {
       weights[std::string(profile.string(profile.thread(sample.thread).name)) + ": " +
               std::string(profile.string(profile.frame(profile.stack(sample.stack)[0]).name))] +=
@@ -399,8 +399,8 @@ TEST(Recorder, WritesTheRestOfAThreadsTimeWithoutAStack) {
             (std::map<std::string, std::uint64_t>{{"sampled: [after last sample]", 3'000'000},
                                                   {"short: [not sampled]", 4'000'000},
                                                   {"liar: [not sampled]", 5'000'000}}));
-  EXPECT_EQ(profile.total_weight(), 22'000'000U);
-  EXPECT_EQ(profile.total_count(), 1U); // a rest is time, and no sample
+  EXPECT_EQ(profile.event().total_weight, 22'000'000U);
+  EXPECT_EQ(profile.event().total_count, 1U); // a rest is time, and no sample
   EXPECT_EQ(recorded.result->weight, 22'000'000U);
   EXPECT_EQ(recorded.result->samples, 1U);
   EXPECT_EQ(recorded.result->rests.count, 3U);
@@ -425,9 +425,9 @@ TEST(Recorder, TellsThreadsOfOneSlotApart) {
 
   const profile::Profile profile = run(agent).read().profile;
 
-  ASSERT_EQ(profile.samples().size(), 2U);
+  ASSERT_EQ(profile.event().samples.size(), 2U);
   std::map<std::uint32_t, std::string> names;
-  for (const profile::Sample& sample : profile.samples()) {
+  for (const profile::Sample& sample : profile.event().samples) {
     const profile::Thread& thread = profile.thread(sample.thread);
     names[thread.tid] = profile.string(thread.name);
   }
