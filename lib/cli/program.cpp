@@ -5,6 +5,7 @@
 #include "lib/base/encoding.h"
 #include "lib/base/json.h"
 #include "lib/base/out_of_memory.h"
+#include "lib/cli/manual.h"
 #include "lib/cli/standard_output.h"
 
 #include <CLI/CLI.hpp>
@@ -58,6 +59,7 @@ Program::Program(std::string name, const std::string& summary)
     : name_(std::move(name)), app_(std::make_unique<CLI::App>(summary, name_)) {
   app_->require_subcommand(0, 1);
   app_->set_version_flag("--version", name_ + " " JPROF_VERSION);
+  app_->add_flag("--man", man_, "Print the manual as a man page: " + name_ + " --man | man -l -");
   app_->get_formatter()->column_width(34);
 }
 
@@ -127,7 +129,7 @@ base::Error Program::with_usual_cure(base::Error error, const Words& words) cons
 void Program::name_command(Words& words) const {
   const std::optional<Command> meant = find(default_command_);
   const bool asks_program = words.empty() || words[0] == "--help" || words[0] == "-h" ||
-                            words[0] == "--version" || words[0].empty();
+                            words[0] == "--version" || words[0] == "--man" || words[0].empty();
   if (!meant || asks_program) {
     return;
   }
@@ -207,6 +209,10 @@ int Program::run_selected(int argc, char** argv) {
     return report(usage_error("not expected:" + extra, words));
   } catch (const CLI::ParseError& e) {
     return report(usage_error(e.what(), words));
+  }
+  if (man_) {
+    std::fputs(manual_of(*app_, default_command_).c_str(), stdout);
+    return 0;
   }
   if (!selected_) {
     std::fputs(app_->help().c_str(), stdout);

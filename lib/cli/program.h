@@ -76,6 +76,7 @@ class Program {
   std::map<std::string, std::vector<std::string>> own_options_; // of those that take some back
   std::vector<std::string> rest_;
   bool json_ = false;
+  bool man_ = false;
 };
 
 // "message" with what terminals might obey made visible.

@@ -88,9 +88,9 @@ class Examples(unittest.TestCase):
             with self.subTest(f"{document}: {line}"):
                 options = {word.partition("=")[0] for word in words if re.fullmatch(r"--[a-z][a-z-]+(=.*)?", word)}
                 if command is None:
-                    self.assertTrue(options <= {"--help", "--version"} and words[0].startswith("-") or not words[0].islower(), "no such command")
+                    self.assertTrue(options <= {"--help", "--man", "--version"} and words[0].startswith("-") or not words[0].islower(), "no such command")
                     continue
-                shown = help_of(program, command) + "--version"
+                shown = help_of(program, command) + "--man --version"
                 self.assertEqual([option for option in sorted(options) if not re.search(rf"{option}\b(?!-)", shown)], [])
                 count += 1
         self.assertGreater(count, 60)
