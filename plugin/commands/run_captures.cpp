@@ -6,11 +6,12 @@
 #include "lib/base/duration.h"
 #include "lib/base/encoding.h"
 #include "lib/capture/manifest.h"
+#include "lib/capture/progress_text.h"
 #include "lib/capture/summary.h"
 #include "lib/cli/program.h"
+#include "lib/cli/progress_line.h"
 #include "plugin/capture/capture_store.h"
 #include "plugin/terminal/interrupt.h"
-#include "plugin/terminal/progress_line.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -43,11 +44,8 @@ std::string progress_text(const PodCapture& capture, const protocol::Progress& p
   if (progress.phase != "recording") {
     return out;
   }
-  out += " " + seconds_text(progress.elapsed) + "/" + seconds_text(progress.duration) + " s, " +
-         base::counted(progress.samples, "sample");
-  if (progress.lost > 0) {
-    out += ", " + std::to_string(progress.lost) + " lost";
-  }
+  out += " " + capture::recording_text(progress.elapsed, progress.duration, progress.samples,
+                                       progress.lost);
   for (std::size_t i = 0; i < std::min(progress.hottest.size(), kHottestShown); ++i) {
     const protocol::HotMethod& method = progress.hottest[i];
     out += (i == 0 ? ": " : ", ") + std::to_string(method.self_permille / 10) + " % " +
@@ -58,13 +56,15 @@ std::string progress_text(const PodCapture& capture, const protocol::Progress& p
 
 // Each capture on its own thread, since each waits for its own pod.
 std::vector<PodReport> run_all(kube::KubeClient& first, const std::vector<PodCapture>& captures,
-                               const Interrupt& interrupt, ProgressLine& progress) {
+                               const Interrupt& interrupt, cli::ProgressLine& progress) {
   std::vector<PodReport> reports(captures.size());
   const auto run_one = [&](std::size_t i, kube::KubeClient& client) {
     progress.update(i, "connecting", base::printable(captures[i].pod.name) + ": connecting");
     reports[i] =
         run_pod_capture(client, captures[i], interrupt, [&, i](const protocol::Progress& step) {
-          progress.update(i, step.phase, progress_text(captures[i], step));
+          const bool recording = step.phase == "recording";
+          progress.update(i, step.phase, progress_text(captures[i], step),
+                          recording ? capture::part_of(step.elapsed, step.duration) : std::nullopt);
         });
     progress.update(i, "done", "");
   };
@@ -151,7 +151,8 @@ base::Status try_store(const std::string& store_url, const std::string& timeout,
   if (store_url.empty()) {
     return {};
   }
-  ProgressLine progress(json ? ProgressLine::Mode::kSilent : ProgressLine::mode_of_stderr(), 1);
+  cli::ProgressLine progress(
+      json ? cli::ProgressLine::Mode::kSilent : cli::ProgressLine::mode_of_stderr(), 1);
   StoreWait wait;
   JPROF_TRY_ASSIGN(wait.patience, store_patience(timeout));
   wait.on_silence = [&](std::chrono::seconds silent) {
@@ -182,8 +183,9 @@ Result<int> run_captures(std::unique_ptr<kube::KubeClient> client,
   }
   std::vector<PodReport> reports;
   {
-    ProgressLine progress(json ? ProgressLine::Mode::kSilent : ProgressLine::mode_of_stderr(),
-                          captures.size());
+    cli::ProgressLine progress(json ? cli::ProgressLine::Mode::kSilent
+                                    : cli::ProgressLine::mode_of_stderr(),
+                               captures.size());
     reports = run_all(*client, captures, interrupt, progress);
   }
   reports.insert(reports.end(), std::make_move_iterator(refused.begin()),

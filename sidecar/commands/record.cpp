@@ -7,7 +7,9 @@
 #include "lib/base/out_of_memory.h"
 #include "lib/base/timestamp.h"
 #include "lib/base/together.h"
+#include "lib/capture/progress_text.h"
 #include "lib/capture/summary.h"
+#include "lib/cli/progress_line.h"
 #include "lib/formats/format_writer.h"
 #include "sidecar/commands/capture_options.h"
 #include "sidecar/commands/record_outputs.h"
@@ -26,7 +28,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -86,24 +87,12 @@ base::Result<record::CaptureRequest> make_request(const RecordOptions& options,
   return request;
 }
 
-// A line on the terminal that each call overwrites.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool wanted) : shown_(wanted && ::isatty(STDERR_FILENO) == 1) {}
-  void show(const record::CaptureProgress& progress) {
-    if (shown_) {
-      std::fprintf(stderr, "\r\x1b[K%s", record::progress_text(progress).c_str());
-    }
-  }
-  void clear() const {
-    if (shown_) {
-      std::fputs("\r\x1b[K", stderr);
-    }
-  }
-
- private:
-  bool shown_;
-};
+// Elsewhere than on a terminal, and with --json, only the result is printed.
+cli::ProgressLine::Mode progress_mode(bool json) {
+  using Mode = cli::ProgressLine::Mode;
+  return !json && cli::ProgressLine::mode_of_stderr() == Mode::kTerminal ? Mode::kTerminal
+                                                                         : Mode::kSilent;
+}
 
 base::Json report_json(const CaptureOutcome& outcome, const RecordOutputs& outputs,
                        const std::optional<base::Error>& failed) {
@@ -219,8 +208,12 @@ base::Result<int> run_record(RecordOptions options, bool json) {
                        "leaves what there is in " +
                            base::printable(request.directory, kMaxPathBytes));
   JPROF_TRY_ASSIGN(record::WorkDirectory work, record::WorkDirectory::make(request.directory));
-  ProgressLine line(!json);
-  const auto show = [&line](const record::CaptureProgress& progress) { line.show(progress); };
+  cli::ProgressLine line(progress_mode(json), 1);
+  const auto show = [&line](const record::CaptureProgress& progress) {
+    const bool recording = progress.phase == record::CapturePhase::kRecording;
+    line.update(0, "", record::progress_text(progress),
+                recording ? capture::part_of(progress.elapsed, progress.duration) : std::nullopt);
+  };
   base::Result<CaptureOutcome> outcome = capture_within_memory(request, show, signals.token());
   line.clear();
   if (!outcome) {

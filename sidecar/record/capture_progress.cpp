@@ -2,29 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/record/capture_progress.h"
 
-#include "lib/base/counted.h"
 #include "lib/base/encoding.h"
-
-#include <array>
-#include <cstdio>
+#include "lib/capture/progress_text.h"
 
 namespace jprof::record {
 namespace {
 
 constexpr std::size_t kNameBytes = 60;
 
-double seconds(std::chrono::nanoseconds time) {
-  return static_cast<double>(time.count()) / 1e9;
-}
-
 std::string recording_text(const CaptureProgress& progress) {
-  std::array<char, 96> times{};
-  std::snprintf(times.data(), times.size(), "%.0f of %.3g s, ", seconds(progress.elapsed),
-                seconds(progress.duration));
-  std::string text = times.data() + base::counted(progress.samples, "sample");
-  if (progress.lost > 0) {
-    text += ", " + std::to_string(progress.lost) + " lost";
-  }
+  std::string text =
+      capture::recording_text(progress.elapsed, progress.duration, progress.samples, progress.lost);
   if (!progress.hottest.empty()) {
     text += ", hottest " + base::printable(progress.hottest[0].name, kNameBytes);
   }

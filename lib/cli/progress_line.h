@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
+#include <cstddef>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace jprof::plugin {
+namespace jprof::cli {
 
-// Progress on standard error: on a terminal, a line for each pod that is rewritten in place;
-// elsewhere, one line each time the kind of a pod's state changes. Texts must already be printable.
-// Thread-safe.
+// Progress on standard error: on a terminal, a line for each slot (a pod, or the one JVM) that is
+// redrawn in place, with a spinner and, where it is known how much is done, a bar; elsewhere, one
+// line each time the kind of a slot's state changes. Texts must already be printable. Thread-safe.
 class ProgressLine {
  public:
   enum class Mode { kTerminal, kLines, kSilent };
@@ -25,14 +26,17 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // `phase` names the kind of state, `text` is what is shown.
-  void update(std::size_t slot, std::string_view phase, std::string text);
+  // `phase` names the kind of state, `text` is what is shown; empty: nothing. `done`, from 0 to 1,
+  // is drawn as a bar.
+  void update(std::size_t slot, std::string_view phase, std::string text,
+              std::optional<double> done = {});
   void clear();
 
  private:
   struct Slot {
     std::string phase;
     std::string text;
+    std::optional<double> done;
   };
   void draw();
   void erase();
@@ -41,9 +45,11 @@ class ProgressLine {
   std::mutex mutex_;
   std::vector<Slot> slots_;
   std::size_t drawn_ = 0; // lines on the terminal
+  std::size_t turn_ = 0;  // of the spinner
+  std::size_t columns_;   // as last seen: a sandbox may not let us ask
 };
 
 // At most this many columns of UTF-8 text; the rest is cut off and marked by "…".
 std::string fit_columns(std::string_view text, std::size_t columns);
 
-} // namespace jprof::plugin
+} // namespace jprof::cli

@@ -1,21 +1,33 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/terminal/progress_line.h"
+#include "lib/cli/progress_line.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace jprof::plugin {
+namespace jprof::cli {
 namespace {
 
-std::size_t terminal_columns() {
+constexpr std::size_t kUsualColumns = 80;
+constexpr std::size_t kMinColumns = 20;
+constexpr std::size_t kColumnsForBar = 60; // on a narrower terminal the words need the room
+constexpr std::size_t kBarColumns = 20;
+constexpr std::array kSpinner{'|', '/', '-', '\\'};
+
+std::size_t terminal_columns(std::size_t otherwise) {
   winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) {
-    return 80;
-  }
-  return size.ws_col;
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kMinColumns;
+  return known ? size.ws_col : otherwise;
+}
+
+std::string bar(double done) {
+  const double part = std::clamp(done, 0.0, 1.0);
+  const auto full = static_cast<std::size_t>(part * static_cast<double>(kBarColumns));
+  return "[" + std::string(full, '#') + std::string(kBarColumns - full, ' ') + "] ";
 }
 
 bool is_continuation(char c) {
@@ -47,7 +59,8 @@ ProgressLine::Mode ProgressLine::mode_of_stderr() {
   return ::isatty(STDERR_FILENO) == 1 && !dumb ? Mode::kTerminal : Mode::kLines;
 }
 
-ProgressLine::ProgressLine(Mode mode, std::size_t slots) : mode_(mode), slots_(slots) {}
+ProgressLine::ProgressLine(Mode mode, std::size_t slots)
+    : mode_(mode), slots_(slots), columns_(terminal_columns(kUsualColumns)) {}
 
 ProgressLine::~ProgressLine() {
   clear();
@@ -68,23 +81,31 @@ void ProgressLine::erase() {
 
 void ProgressLine::draw() {
   erase();
-  const std::size_t columns = terminal_columns() - 1;
+  columns_ = terminal_columns(columns_);
+  const char spinner = kSpinner[turn_++ % kSpinner.size()];
   for (const Slot& slot : slots_) {
     if (slot.text.empty()) {
       continue;
     }
-    std::fprintf(stderr, "%s%s", drawn_ > 0 ? "\n" : "", fit_columns(slot.text, columns).c_str());
+    std::string line{spinner, ' '};
+    if (slot.done && columns_ >= kColumnsForBar) {
+      line += bar(*slot.done);
+    }
+    line += slot.text;
+    std::fprintf(stderr, "%s%s", drawn_ > 0 ? "\n" : "", fit_columns(line, columns_ - 1).c_str());
     ++drawn_;
   }
   std::fflush(stderr);
 }
 
-void ProgressLine::update(std::size_t slot, std::string_view phase, std::string text) {
+void ProgressLine::update(std::size_t slot, std::string_view phase, std::string text,
+                          std::optional<double> done) {
   const std::scoped_lock lock(mutex_);
   Slot& one = slots_[slot];
   const bool changed = one.phase != phase;
   one.phase = phase;
   one.text = std::move(text);
+  one.done = done;
   if (mode_ == Mode::kTerminal) {
     draw();
   } else if (mode_ == Mode::kLines && changed && !one.text.empty()) {
@@ -103,4 +124,4 @@ void ProgressLine::clear() {
   }
 }
 
-} // namespace jprof::plugin
+} // namespace jprof::cli
