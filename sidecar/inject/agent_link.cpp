@@ -101,6 +101,9 @@ constexpr std::array<StatusText, 18> kStatusTexts = {{
 }};
 
 struct Leftovers {
+  // clang before 16 makes no aggregate of what make_shared() passes on.
+  explicit Leftovers(ControlSocket socket) : control(std::move(socket)) {}
+
   ControlSocket control;
   std::optional<DeliveredAgent> resident = std::nullopt;
   std::optional<DeliveredAgent> agent = std::nullopt;
