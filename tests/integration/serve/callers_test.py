@@ -85,10 +85,17 @@ class CallersTest(ServeRig):
 
     def test_callers_with_nothing_in_progress_hold_up_nobody(self):
         self.start()
-        idle = [self.session() for _ in range(4)]
-        for number in (0, 2, 1):  # from now on these are idle since their answers
-            self.assertEqual(idle[number].request({"type": "list"})[0]["exitCode"], 0)
         children = pathlib.Path(f"/proc/{self.serve.pid}/task/{self.serve.pid}/children")
+
+        def all_wait():
+            stats = (pathlib.Path(f"/proc/{pid}/stat").read_text() for pid in children.read_text().split())
+            return all(stat.rpartition(")")[2].split()[0] == "S" for stat in stats)
+
+        idle = [self.session() for _ in range(4)]
+        for number in (0, 2, 1):  # from now on these are idle since their answers, and know it once they wait
+            wait_until(all_wait, what="idle callers")
+            self.assertEqual(idle[number].request({"type": "list"})[0]["exitCode"], 0)
+        wait_until(all_wait, what="idle callers")
         begun = time.monotonic()
         for number in (3, 0, 2, 1):  # who has been idle for longest goes first
             wait_until(lambda: self.can_call(), what="a place")  # Busy where its owner takes more than 2 s to leave
