@@ -291,8 +291,8 @@ bool StackWalker::leave_frameless_stub(bool adapter) {
 
 // The stub's own name if it is known, else that of the blob that holds it and others.
 bool StackWalker::read_name_of_stub(const CodeBlob& blob, NamedThing* thing) const {
-  const std::uint64_t pc =
-      at_.pc - (interrupted_ ? 0 : 1); // the code after a call may be the next stub's
+  // The code after a call may be the next stub's.
+  const std::uint64_t pc = at_.pc - (interrupted_ ? 0 : 1);
   const StubName* stub = vm_.stub_names != nullptr ? vm_.stub_names->find(pc) : nullptr;
   if (stub != nullptr) {
     return read_stub_name(vm_.code_low + stub->begin, stub->text, thing);

@@ -206,8 +206,8 @@ Failure Recorder::open_walker() {
   if (leaves && !agreed) {
     return {AgentStatus::kLeavesBehind, 0, ""};
   }
-  set(Counter::kLeftBehind,
-      leaves ? 1 : 0); // even if open() fails: the JVM makes this change first
+  // Even if open() fails: the JVM makes this change first.
+  set(Counter::kLeftBehind, leaves ? 1 : 0);
   const char* why = g_tools.open(java_vm_);
   if (why == nullptr && walker == wire::Walker::kAsyncGetCallTrace) {
     g_sampler.call_trace = os::find_symbol_in("libjvm.so", "AsyncGetCallTrace");
