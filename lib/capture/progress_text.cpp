@@ -4,17 +4,13 @@
 
 #include "lib/base/counted.h"
 
-#include <array>
-#include <cstdio>
+#include <cmath>
 
 namespace jprof::capture {
-namespace {
 
 std::string whole_seconds(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
 }
-
-} // namespace
 
 std::optional<double> part_of(std::chrono::nanoseconds elapsed, std::chrono::nanoseconds duration) {
   using Seconds = std::chrono::duration<double>;
@@ -29,9 +25,7 @@ std::string recording_text(std::chrono::nanoseconds elapsed, std::chrono::nanose
   if (elapsed >= std::chrono::seconds(1)) {
     const double rate =
         static_cast<double>(samples) / std::chrono::duration<double>(elapsed).count();
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), ", %.0f/s", rate);
-    out += text.data();
+    out += ", " + std::to_string(std::llrint(rate)) + "/s";
   }
   return lost > 0 ? out + ", " + std::to_string(lost) + " lost" : out;
 }

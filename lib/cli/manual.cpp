@@ -2,15 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/cli/manual.h"
 
-#include "lib/base/error.h"
-
 #include <CLI/CLI.hpp>
 
 #include <array>
 #include <cctype>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace jprof::cli {
 namespace {
@@ -57,6 +53,10 @@ std::string bold(std::string_view text) {
   return "\\fB" + escaped(text) + "\\fR";
 }
 
+std::string italic(std::string_view text) {
+  return "\\fI" + escaped(text) + "\\fR";
+}
+
 std::string upper(std::string text) {
   for (char& c : text) {
     c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -78,7 +78,7 @@ std::string names_of(const CLI::Option& option) {
     append("--" + name);
   }
   if (option.get_items_expected_max() > 0 && !option.get_type_name().empty()) {
-    out += " \\fI" + escaped(option.get_type_name()) + "\\fR";
+    out += " " + italic(option.get_type_name());
   }
   return out;
 }
@@ -97,7 +97,7 @@ std::string text_of(const CLI::Option& option) {
 void append_options(const CLI::App& app, std::string& out) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) {
-      out += ".TP\n\\fI" + escaped(option->get_name(true)) + "\\fR\n" + text_of(*option) + "\n";
+      out += ".TP\n" + italic(option->get_name(true)) + "\n" + text_of(*option) + "\n";
     }
   }
   for (const std::string& group : app.get_groups()) {
@@ -133,7 +133,7 @@ std::string usage_of(const CLI::App& command) {
   std::string out = bold(command.get_name()) + " [\\fIoptions\\fR]";
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_positional()) {
-      const std::string name = "\\fI" + escaped(option->get_name(true)) + "\\fR";
+      const std::string name = italic(option->get_name(true));
       const std::string list = option->get_items_expected_max() > 1 ? name + " ..." : name;
       out += option->get_required() ? " " + list : " [" + list + "]";
     }

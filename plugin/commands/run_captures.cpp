@@ -27,13 +27,9 @@ using base::Result;
 constexpr std::size_t kMaxNameLength = 120;
 constexpr std::size_t kHottestShown = 3; // while it records; the terminal cuts what is too long
 
-std::string seconds_text(std::chrono::nanoseconds time) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
-}
-
 std::string silence_text(std::chrono::nanoseconds silent, std::chrono::nanoseconds patience) {
-  return "the store is silent for " + seconds_text(silent) + " s, given up after " +
-         seconds_text(patience) + " s (--store-timeout)";
+  return "the store is silent for " + capture::whole_seconds(silent) + " s, given up after " +
+         capture::whole_seconds(patience) + " s (--store-timeout)";
 }
 
 std::string progress_text(const PodCapture& capture, const protocol::Progress& progress) {
