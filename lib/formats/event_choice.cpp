@@ -2,39 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/formats/event_choice.h"
 
+#include <string>
 #include <utility>
 
 namespace jprof::formats {
-namespace {
 
-void append(std::string& list, std::string_view one) {
-  list += list.empty() ? "" : ", ";
-  list += one;
-}
-
-} // namespace
-
-base::Result<profile::EventId> find_event(const profile::Profile& profile, std::string_view name) {
+base::Result<profile::EventId> find_event(const profile::Profile& profile, std::string_view name,
+                                          std::string_view input) {
   if (name.empty()) {
     return profile::kFirstEvent;
   }
   std::string known;
-  for (std::size_t at = 0; at < profile.event_count(); ++at) {
-    const auto event = static_cast<profile::EventId>(at);
+  for (const profile::EventId event : profile.event_ids()) {
     const std::string& its_name = profile.event_info(event).name;
     if (its_name == name) {
       return event;
     }
-    append(known, its_name);
+    known += known.empty() ? "" : ", ";
+    known += its_name;
   }
-  base::Error error = no_events(name);
+  base::Error error = no_events(name, input);
   error.cure = known.empty() ? error.cure : "--event takes one of: " + known;
   return base::fail(std::move(error));
 }
 
-base::Error no_events(std::string_view name) {
+base::Error no_events(std::string_view name, std::string_view input) {
   return base::make_error(base::ErrorCode::kUsage, "it has no event '" + std::string(name) + "'",
-                          "leave out --event: it does not name its event");
+                          "leave out --event: it does not name its event")
+      .with_context(std::string(input));
 }
 
 } // namespace jprof::formats

@@ -13,11 +13,12 @@ namespace jprof::formats {
 inline constexpr const char* kEventHelp =
     "Of a recording of several events, the one to write (default: the first; .jprof keeps all)";
 
-// Empty: the first event. kUsage if the profile has no event of that name; the cure names those
-// that it has.
-base::Result<profile::EventId> find_event(const profile::Profile& profile, std::string_view name);
+// Empty: the first event. kUsage if the profile has no event of that name; the message begins with
+// the input's name, and the cure names the events that it has.
+base::Result<profile::EventId> find_event(const profile::Profile& profile, std::string_view name,
+                                          std::string_view input);
 
 // ... of text that names none.
-base::Error no_events(std::string_view name);
+base::Error no_events(std::string_view name, std::string_view input);
 
 } // namespace jprof::formats

@@ -27,11 +27,8 @@ void tell(const Input& input, const std::vector<std::string>& found, const std::
 
 base::Result<profile::EventId> choose(const Input& input, const profile::Profile& profile,
                                       const DiffOptions& options, DiffTold& told) {
-  auto event = find_event(profile, options.event);
-  if (!event) {
-    return base::fail(std::move(event).error().with_context(input.name));
-  }
-  tell(input, render::left_out_of(profile, *event), profile.info().damage, told);
+  JPROF_TRY_ASSIGN(const profile::EventId event, find_event(profile, options.event, input.name));
+  tell(input, render::left_out_of(profile, event), profile.info().damage, told);
   return event;
 }
 

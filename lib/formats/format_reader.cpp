@@ -309,24 +309,21 @@ base::Result<Folded> folded_text(Input input, KindSuffixes suffixes, std::string
       folded.left_out.push_back(std::string(render::kIgnoredLines) + ": " + ignored.text());
     }
     if (!event.empty()) {
-      return base::fail(no_events(event).with_context(input.name));
+      return base::fail(no_events(event, input.name));
     }
     folded.was_folded = true;
     folded.text = std::move(input.bytes);
     return folded;
   }
   JPROF_TRY_ASSIGN(const profile::Profile profile, read_any(input.bytes, input.name));
-  auto found = find_event(profile, event);
-  if (!found) {
-    return base::fail(std::move(found).error().with_context(input.name));
-  }
-  folded.unit = profile.event_info(*found).unit;
-  folded.left_out = render::left_out_of(profile, *found);
+  JPROF_TRY_ASSIGN(const profile::EventId shown, find_event(profile, event, input.name));
+  folded.unit = profile.event_info(shown).unit;
+  folded.left_out = render::left_out_of(profile, shown);
   folded.damage = profile.info().damage;
   folded.text = render::write_collapsed(profile, {.suffix = suffixes == KindSuffixes::kYes
                                                                 ? render::KindSuffix::kAnnotate
                                                                 : render::KindSuffix::kNone,
-                                                  .event = *found});
+                                                  .event = shown});
   return folded;
 }
 

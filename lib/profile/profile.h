@@ -105,7 +105,7 @@ struct Gap {
 inline constexpr std::string_view kWarningFact = "warning";
 
 // What was observed, how, and what is missing of it. Samples of different events are never added:
-// bytes are no nanoseconds, and time on the CPU is part of the time that passes.
+// bytes are not nanoseconds, and time on the CPU is part of the time that passes.
 struct EventInfo {
   std::string name = "cpu"; // cpu, wall, alloc, lock; unique in a profile
   Unit unit = Unit::kSamples;
@@ -157,6 +157,13 @@ class Profile {
     return threads_;
   } // [0] is "unknown" if has_threads is false
   std::size_t event_count() const { return events_.size(); } // at least 1
+  std::vector<EventId> event_ids() const {
+    std::vector<EventId> ids(events_.size());
+    for (std::size_t at = 0; at < ids.size(); ++at) {
+      ids[at] = static_cast<EventId>(at);
+    }
+    return ids;
+  }
   const EventSamples& event(EventId id = kFirstEvent) const {
     return events_[static_cast<std::size_t>(id)];
   }

@@ -231,6 +231,7 @@ RecordingDecoder::Outcome RecordingDecoder::add_samples(std::string_view bytes) 
   }
   const std::size_t events = static_cast<std::size_t>(block.event) + 1;
   totals_.resize(std::max(totals_.size(), events));
+  kept_.resize(totals_.size());
   for (const Sample& sample : block.samples) {
     if (const Outcome outcome = add_sample(block.event, sample); outcome != Outcome::kOk) {
       return outcome;
@@ -256,10 +257,7 @@ RecordingDecoder::Outcome RecordingDecoder::add_sample(EventId event, Sample sam
     return Outcome::kLimit;
   }
   ++entries_;
-  EventTotals& totals = totals_[static_cast<std::size_t>(event)];
-  totals.samples += sample.count > 0 ? 1U : 0U;
-  totals.weight += sample.weight;
-  totals.count += sample.count;
+  totals_[static_cast<std::size_t>(event)].add(sample);
   const auto file_stack = static_cast<std::uint64_t>(sample.stack);
   if (file_stack >= stacks_.size()) {
     ++samples_without_stack_;
@@ -267,18 +265,19 @@ RecordingDecoder::Outcome RecordingDecoder::add_sample(EventId event, Sample sam
   } else {
     sample.stack = stacks_[static_cast<std::size_t>(file_stack)];
   }
+  std::vector<Sample>& kept = kept_[static_cast<std::size_t>(event)];
   if (options_.times == SampleTimes::kKeep) {
-    kept_.push_back({event, sample});
+    kept.push_back(sample);
     return Outcome::kOk;
   }
   sample.time = {};
   const auto [at, is_new] =
-      merged_.try_emplace({event, sample.thread, sample.stack, sample.state}, kept_.size());
+      merged_.try_emplace({event, sample.thread, sample.stack, sample.state}, kept.size());
   if (is_new) {
-    kept_.push_back({event, sample});
+    kept.push_back(sample);
   } else {
-    kept_[at->second].sample.weight += sample.weight;
-    kept_[at->second].sample.count += sample.count;
+    kept[at->second].weight += sample.weight;
+    kept[at->second].count += sample.count;
   }
   return Outcome::kOk;
 }
@@ -289,12 +288,14 @@ Profile RecordingDecoder::build(ProfileInfo info) {
     ids.emplace_hint(ids.end(), file_id, builder_.add_thread(thread));
   }
   auto last = ids.end();
-  for (auto& [event, sample] : kept_) {
-    if (last == ids.end() || last->first != sample.thread) {
-      last = ids.find(sample.thread);
+  for (std::size_t event = 0; event < kept_.size(); ++event) {
+    for (Sample& sample : kept_[event]) {
+      if (last == ids.end() || last->first != sample.thread) {
+        last = ids.find(sample.thread);
+      }
+      sample.thread = last->second;
+      builder_.add_sample(sample, static_cast<EventId>(event));
     }
-    sample.thread = last->second;
-    builder_.add_sample(sample, event);
   }
   kept_ = {};
   while (info.events.size() < totals_.size()) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "lib/profile/event_totals.h"
 #include "lib/profile/profile_builder.h"
 #include "lib/profile/recording_reader.h"
 
@@ -14,14 +15,6 @@
 #include <vector>
 
 namespace jprof::profile {
-
-// Of one event.
-struct EventTotals {
-  std::uint64_t samples = 0; // entries whose count is not 0
-  std::uint64_t weight = 0;
-  std::uint64_t count = 0;
-  friend bool operator==(const EventTotals&, const EventTotals&) = default;
-};
 
 // Turns the payloads of data chunks into a profile, translating the file's ids to the builder's. A
 // gap in the file's ids (a damaged chunk) becomes entries that say so. One thread at a time.
@@ -53,10 +46,6 @@ class RecordingDecoder {
   StackId damaged_stack();
 
   using MergeKey = std::tuple<EventId, ThreadId, StackId, ThreadState>;
-  struct KeptSample {
-    EventId event;
-    Sample sample;
-  };
 
   ReadOptions options_;
   ProfileBuilder builder_;
@@ -67,8 +56,8 @@ class RecordingDecoder {
   // between them.
   std::map<ThreadId, Thread> threads_;
   std::optional<ThreadId> last_thread_;    // in threads_; samples come thread by thread
-  std::map<MergeKey, std::size_t> merged_; // into kept_
-  std::vector<KeptSample> kept_;
+  std::map<MergeKey, std::size_t> merged_; // into those of the event in kept_
+  std::vector<std::vector<Sample>> kept_;  // by event
   std::size_t stack_frames_ = 0;
   std::size_t shown_bytes_ = 0; // of names with lines
   std::uint64_t entries_ = 0;

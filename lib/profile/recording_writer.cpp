@@ -5,6 +5,7 @@
 #include "lib/base/check.h"
 #include "lib/profile/byte_codec.h"
 #include "lib/profile/dictionary.h"
+#include "lib/profile/event_totals.h"
 #include "lib/profile/recording_chunk.h"
 #include "lib/profile/recording_format.h"
 #include "lib/profile/recording_info.h"
@@ -112,20 +113,7 @@ std::size_t encode_stacks(const Dictionary& dictionary, std::span<const StackId>
 struct EventState {
   SampleColumnOptions columns;
   std::vector<Sample> waiting;
-  std::uint64_t samples = 0;
-  std::uint64_t weight = 0;
-  std::uint64_t count = 0;
-
-  void add(const Sample& sample) {
-    samples += sample.count > 0 ? 1U : 0U;
-    weight += sample.weight;
-    count += sample.count;
-  }
-  void take_back(const Sample& sample) {
-    samples -= sample.count > 0 ? 1U : 0U;
-    weight -= sample.weight;
-    count -= sample.count;
-  }
+  EventTotals totals;
 };
 
 } // namespace
@@ -137,7 +125,6 @@ struct RecordingWriter::State {
   std::vector<Thread> threads;
   std::vector<std::size_t> changed_threads;
   std::vector<EventState> events;
-  std::size_t waiting = 0; // samples, of all events
   // How much of the dictionary has been written.
   std::size_t strings_done = 0;
   std::size_t frames_done = 0;
@@ -150,6 +137,15 @@ struct RecordingWriter::State {
   std::uint64_t bytes_written = 0;
   base::Status failure;
   bool given_up = false;
+
+  // Samples of all events.
+  std::size_t waiting() const {
+    std::size_t sum = 0;
+    for (const EventState& event : events) {
+      sum += event.waiting.size();
+    }
+    return sum;
+  }
 
   base::Status write(std::string_view bytes) {
     if (failure) {
@@ -234,7 +230,6 @@ struct RecordingWriter::State {
       for (EventState& event : events) {
         event.waiting.clear();
       }
-      waiting = 0;
     } else {
       rename_stacks(stack_order);
     }
@@ -335,8 +330,8 @@ base::Status RecordingWriter::add_sample(const Sample& sample, EventId event) {
   JPROF_CHECK(static_cast<std::size_t>(event) < s.events.size());
   EventState& of = s.events[static_cast<std::size_t>(event)];
   of.waiting.push_back(sample);
-  of.add(sample);
-  return ++s.waiting >= s.options.chunk_samples ? flush() : s.failure;
+  of.totals.add(sample);
+  return s.waiting() >= s.options.chunk_samples ? flush() : s.failure;
 }
 
 base::Status RecordingWriter::flush() {
@@ -357,12 +352,11 @@ std::vector<std::vector<Sample>> RecordingWriter::give_up() {
   State& s = *state_;
   s.given_up = true;
   s.failure = {};
-  s.waiting = 0;
   std::vector<std::vector<Sample>> lost;
   for (EventState& event : s.events) {
     lost.push_back(std::exchange(event.waiting, {}));
     for (const Sample& sample : lost.back()) {
-      event.take_back(sample);
+      event.totals.take_back(sample);
     }
   }
   return lost;
@@ -379,9 +373,9 @@ base::Status RecordingWriter::finish(const ProfileInfo& info) {
   ByteWriter end;
   for (const EventState& event : s.events) {
     ByteWriter totals;
-    totals.varint(event.samples);
-    totals.varint(event.weight);
-    totals.varint(event.count);
+    totals.varint(event.totals.samples);
+    totals.varint(event.totals.weight);
+    totals.varint(event.totals.count);
     end.field(static_cast<std::uint64_t>(EndTag::kEvent), totals.bytes());
   }
   return s.write_chunk(ChunkKind::kEnd, end.bytes());
@@ -393,7 +387,7 @@ std::uint64_t RecordingWriter::bytes_written() const {
 std::uint64_t RecordingWriter::sample_count() const {
   std::uint64_t sum = 0;
   for (const EventState& event : state_->events) {
-    sum += event.samples;
+    sum += event.totals.samples;
   }
   return sum;
 }
@@ -425,8 +419,7 @@ base::Status write_recording(const Profile& profile, const ByteSink& sink,
     thread.name = writer.intern_string(profile.string(thread.name));
     writer.add_thread(thread);
   }
-  for (std::size_t at = 0; at < profile.event_count(); ++at) {
-    const auto event = static_cast<EventId>(at);
+  for (const EventId event : profile.event_ids()) {
     for (const Sample& sample : profile.event(event).samples) {
       JPROF_TRY(writer.add_sample(sample, event));
     }

@@ -32,8 +32,7 @@ std::vector<std::string> left_out_of(const profile::Profile& profile) {
 
 std::string other_events(const profile::Profile& profile, profile::EventId shown) {
   std::string others;
-  for (std::size_t at = 0; at < profile.event_count(); ++at) {
-    const auto event = static_cast<profile::EventId>(at);
+  for (const profile::EventId event : profile.event_ids()) {
     const std::uint64_t samples = profile.event(event).total_count;
     if (event != shown && samples > 0) {
       others += others.empty() ? "" : ", ";

@@ -43,8 +43,7 @@ class Copy {
   }
 
   profile::Profile finish() {
-    for (std::size_t at = 0; at < from_.event_count(); ++at) {
-      const auto event = static_cast<profile::EventId>(at);
+    for (const profile::EventId event : from_.event_ids()) {
       for (const profile::Sample& sample : from_.event(event).samples) {
         profile::Sample copy = sample;
         copy.thread = threads_[static_cast<std::size_t>(sample.thread)];

@@ -15,7 +15,6 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace jprof::sidecar {
@@ -56,22 +55,19 @@ base::Result<int> convert(const ConvertOptions& options, bool json) {
   JPROF_TRY_ASSIGN(const profile::Profile profile,
                    formats::read_profile(options.input, lines_of(options, outputs)));
   const std::string name = options.input == "-" ? "standard input" : options.input;
-  auto event = formats::find_event(profile, options.event);
-  if (!event) {
-    return base::fail(std::move(event).error().with_context(name));
-  }
+  JPROF_TRY_ASSIGN(const profile::EventId event, formats::find_event(profile, options.event, name));
   const auto render = [&](Format format) {
     return formats::write_as(profile, format,
                              {.title = options.title,
                               .threads = formats::thread_roots(options.threads),
-                              .event = *event});
+                              .event = event});
   };
   const bool all_events = std::ranges::all_of(
       outputs, [](const auto& output) { return output.format == Format::kRecording; });
   const std::vector<std::string> left_out =
-      all_events ? render::left_out_of(profile) : render::left_out_of(profile, *event);
+      all_events ? render::left_out_of(profile) : render::left_out_of(profile, event);
   base::Json result = {
-      {"ok", true}, {"samples", profile.event(*event).total_count}, {"leftOut", left_out}};
+      {"ok", true}, {"samples", profile.event(event).total_count}, {"leftOut", left_out}};
   const int code = formats::exit_code_of(profile.info().damage, result);
   JPROF_TRY(formats::write_outputs(outputs, render, json ? &result : nullptr));
   for (const std::string& one : left_out) {

@@ -28,8 +28,8 @@ inline void require(bool holds) {
 // Ids stay within their tables and the totals are those of the samples.
 inline void require_whole(const profile::Profile& profile) {
   require(profile.event_count() == profile.info().events.size());
-  for (std::size_t at = 0; at < profile.event_count(); ++at) {
-    const profile::EventSamples& event = profile.event(static_cast<profile::EventId>(at));
+  for (const profile::EventId id : profile.event_ids()) {
+    const profile::EventSamples& event = profile.event(id);
     std::uint64_t count = 0;
     std::uint64_t weight = 0;
     for (const profile::Sample& sample : event.samples) {
@@ -74,8 +74,7 @@ inline void require_recording(const profile::Profile& profile, profile::EventId 
 
 inline void require_promises(const profile::Profile& profile) {
   require_whole(profile);
-  for (std::size_t at = 0; at < profile.event_count(); ++at) {
-    const auto event = static_cast<profile::EventId>(at);
+  for (const profile::EventId event : profile.event_ids()) {
     // Counts near 2^64 have no sums to keep; no reader gives one such sample above 2^53.
     if (profile.event(event).total_count < (std::uint64_t{1} << 53) &&
         profile.event(event).total_weight < (std::uint64_t{1} << 53)) {

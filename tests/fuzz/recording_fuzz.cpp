@@ -29,8 +29,8 @@ ReadOptions small_limits(SampleTimes times) {
 
 void touch_everything(const Profile& profile) {
   std::size_t sum = 0;
-  for (std::size_t event = 0; event < profile.event_count(); ++event) {
-    for (const Sample& sample : profile.event(static_cast<EventId>(event)).samples) {
+  for (const EventId event : profile.event_ids()) {
+    for (const Sample& sample : profile.event(event).samples) {
       sum += profile.string(profile.thread(sample.thread).name).size();
       for (const FrameId frame : profile.stack(sample.stack)) {
         const Frame& f = profile.frame(frame);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The data chunks of a recording: dictionaries and samples (docs/formats/recording.md).
+import { MOST_EVENTS } from './recordinginfo.js';
 import { Numbers, StackSet, tooLarge } from './stacks.js';
 import { Damaged, Fields } from './wire.js';
 
@@ -15,7 +16,6 @@ const KIND_ERROR = 10;
 const LAST_KIND = 12;
 const LAST_STATE = 7;
 const NATIVE_KINDS = [6, 7];
-const MOST_EVENTS = 16;
 
 class EventEntries {
   constructor() {

@@ -7,7 +7,7 @@ import { Damaged, Fields } from './wire.js';
 const UNITS = ['samples', 'ns', 'bytes'];
 const TICK_NS = 1e6;
 
-const MOST_EVENTS = 16;
+export const MOST_EVENTS = 16;
 
 const emptyEvent = () => ({ name: 'cpu', unit: 0, engine: '', walker: '', interval: 0, got: 0, losses: [], gaps: [] });
 

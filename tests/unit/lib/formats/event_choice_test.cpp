@@ -49,10 +49,10 @@ Input input_of(const profile::Profile& profile, const char* name) {
 TEST(EventChoice, IsTheFirstUnlessNamed) {
   const profile::Profile profile = two_events();
 
-  EXPECT_EQ(find_event(profile, "").value(), EventId{0});
-  EXPECT_EQ(find_event(profile, "cpu").value(), EventId{0});
-  EXPECT_EQ(find_event(profile, "alloc").value(), EventId{1});
-  const auto unknown = find_event(profile, "wall");
+  EXPECT_EQ(find_event(profile, "", "x.jprof").value(), EventId{0});
+  EXPECT_EQ(find_event(profile, "cpu", "x.jprof").value(), EventId{0});
+  EXPECT_EQ(find_event(profile, "alloc", "x.jprof").value(), EventId{1});
+  const auto unknown = find_event(profile, "wall", "x.jprof");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, base::ErrorCode::kUsage);
   EXPECT_THAT(unknown.error().message, HasSubstr("'wall'"));

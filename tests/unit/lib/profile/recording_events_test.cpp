@@ -1,23 +1,20 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
 // Recordings of several events.
-#include "lib/base/file.h"
 #include "lib/profile/byte_codec.h"
 #include "lib/profile/profile_builder.h"
 #include "lib/profile/recording_chunk.h"
 #include "lib/profile/recording_info.h"
 #include "lib/profile/recording_reader.h"
-#include "lib/profile/recording_summary.h"
 #include "lib/profile/recording_writer.h"
 #include "lib/profile/sample_columns.h"
+#include "tests/unit/lib/profile/recording_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cerrno>
 #include <random>
-#include <sys/mman.h>
 #include <tuple>
 #include <vector>
 
@@ -85,12 +82,6 @@ std::vector<Row> rows_of(const Profile& profile, EventId event) {
   return rows;
 }
 
-base::Result<RecordingSummary> summarize(const std::string& bytes) {
-  const base::UniqueFd fd(::memfd_create("recording", MFD_CLOEXEC));
-  EXPECT_TRUE(base::write_all(fd.get(), bytes, "recording"));
-  return summarize_recording_fd(fd.get(), "recording");
-}
-
 TEST(RecordingEvents, ComeBackEachByItself) {
   const Profile profile = example(5000);
   RecordingOptions options;
@@ -150,31 +141,22 @@ TEST(RecordingEvents, AreNotMerged) {
 }
 
 TEST(RecordingEvents, AreGivenBackByEventWhereTheSinkRefusesThem) {
-  bool full = false;
-  std::string file;
+  MemoryFile file;
   const ProfileInfo info = three_events();
-  RecordingWriter writer(
-      [&](std::string_view bytes) -> base::Status {
-        if (full) {
-          return base::errno_failure(ENOSPC, "cannot write x");
-        }
-        file += bytes;
-        return {};
-      },
-      info);
+  RecordingWriter writer(file.sink(), info);
   const StackId stack =
       writer.intern_stack(std::array{writer.intern_frame({.name = writer.intern_string("a")})});
   const ThreadId thread = writer.add_thread({.tid = 7});
   ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = stack, .weight = 1}, EventId{1}));
   ASSERT_TRUE(writer.flush());
-  full = true;
+  file.full = true;
   ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = stack, .weight = 2}, EventId{0}));
   ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = stack, .weight = 4}, EventId{1}));
   EXPECT_FALSE(writer.flush());
 
   const std::vector<std::vector<Sample>> lost = writer.give_up();
 
-  full = false;
+  file.full = false;
   ASSERT_TRUE(writer.finish(info));
   ASSERT_EQ(lost.size(), 3U);
   ASSERT_EQ(lost[0].size(), 1U);
@@ -182,7 +164,7 @@ TEST(RecordingEvents, AreGivenBackByEventWhereTheSinkRefusesThem) {
   ASSERT_EQ(lost[1].size(), 1U);
   EXPECT_EQ(lost[1][0].weight, 4U);
   EXPECT_TRUE(lost[2].empty());
-  const Recording read = read_recording(file).value();
+  const Recording read = read_recording(file.bytes).value();
   EXPECT_TRUE(read.health.complete) << read.health.problem;
   EXPECT_EQ(read.profile.event(EventId{0}).total_weight, 0U);
   EXPECT_EQ(read.profile.event(EventId{1}).total_weight, 1U);
@@ -191,21 +173,16 @@ TEST(RecordingEvents, AreGivenBackByEventWhereTheSinkRefusesThem) {
 // A file may lie: totals that fit the sum of all events, but not each.
 TEST(RecordingEvents, HaveTotalsOfTheirOwn) {
   const auto file_of = [](EventId second) {
-    std::string file;
+    MemoryFile file;
     const ProfileInfo info = three_events();
-    RecordingWriter writer(
-        [&](std::string_view bytes) {
-          file += bytes;
-          return base::Status();
-        },
-        info);
+    RecordingWriter writer(file.sink(), info);
     const StackId stack =
         writer.intern_stack(std::array{writer.intern_frame({.name = writer.intern_string("a")})});
     const ThreadId thread = writer.add_thread({.tid = 7});
     EXPECT_TRUE(writer.add_sample({.thread = thread, .stack = stack, .weight = 3}, EventId{0}));
     EXPECT_TRUE(writer.add_sample({.thread = thread, .stack = stack, .weight = 3}, second));
     EXPECT_TRUE(writer.finish(info));
-    return file;
+    return file.bytes;
   };
   const std::string two = file_of(EventId{1});
   const std::string one = file_of(EventId{0});

@@ -1,27 +1,19 @@
 // SPDX-FileCopyrightText: The jprof authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/base/file.h"
-#include "lib/base/unique_fd.h"
 #include "lib/profile/recording_reader.h"
 #include "lib/profile/recording_summary.h"
 #include "lib/profile/recording_writer.h"
+#include "tests/unit/lib/profile/recording_files.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <set>
-#include <sys/mman.h>
 
 namespace jprof::profile {
 namespace {
 
 using namespace std::chrono_literals;
-
-base::Result<RecordingSummary> summarize(const std::string& bytes) {
-  const base::UniqueFd fd(::memfd_create("recording", MFD_CLOEXEC));
-  EXPECT_TRUE(base::write_all(fd.get(), bytes, "recording"));
-  return summarize_recording_fd(fd.get(), "recording");
-}
 
 // Five chunks of samples of three threads, as a recorder writes them.
 std::string example() {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/profile/recording_reader.h"
 #include "lib/profile/recording_writer.h"
+#include "tests/unit/lib/profile/recording_files.h"
 
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -13,19 +13,10 @@ namespace jprof::profile {
 namespace {
 
 TEST(RecordingWriter, GivesBackWhatItsSinkRefusedAndClosesTheRest) {
-  std::string file;
-  bool full = false;
+  MemoryFile file;
   ProfileInfo info;
   info.has_times = info.has_threads = true;
-  RecordingWriter writer(
-      [&](std::string_view bytes) -> base::Status {
-        if (full) {
-          return base::errno_failure(ENOSPC, "cannot write x");
-        }
-        file += bytes;
-        return {};
-      },
-      info);
+  RecordingWriter writer(file.sink(), info);
   const auto stack_of = [&writer](const char* name) {
     return writer.intern_stack(
         std::vector{writer.intern_frame({.name = writer.intern_string(name)})});
@@ -34,7 +25,7 @@ TEST(RecordingWriter, GivesBackWhatItsSinkRefusedAndClosesTheRest) {
   const StackId late = stack_of("z");
   ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = late, .weight = 1}));
   ASSERT_TRUE(writer.flush());
-  full = true;
+  file.full = true;
   const StackId first = stack_of("first of these in the file's order");
   ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = first, .weight = 2}));
   ASSERT_TRUE(writer.add_sample({.thread = thread, .stack = late, .count = 0, .weight = 4}));
@@ -42,16 +33,16 @@ TEST(RecordingWriter, GivesBackWhatItsSinkRefusedAndClosesTheRest) {
 
   const std::vector<Sample> lost = writer.give_up().front();
 
-  full = false;
+  file.full = false;
   ASSERT_EQ(lost.size(), 2U);
   EXPECT_EQ(lost[0].stack, first);
   EXPECT_EQ(lost[1].stack, late);
   EXPECT_EQ(writer.sample_count(), 1U);
   ASSERT_TRUE(writer.finish(info));
-  const Recording read = read_recording(file).value();
+  const Recording read = read_recording(file.bytes).value();
   EXPECT_TRUE(read.health.complete);
   EXPECT_EQ(read.profile.event().total_weight, 1U);
-  EXPECT_EQ(writer.bytes_written(), file.size());
+  EXPECT_EQ(writer.bytes_written(), file.bytes.size());
 }
 
 } // namespace
